@@ -1,0 +1,1 @@
+"""How are profiles made anonymous, and what does each way promise?"""

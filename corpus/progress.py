@@ -1,0 +1,32 @@
+"""How does a long run tell how far it is, and how is it stopped?"""
+
+from collections.abc import Callable
+
+# progress(done, total, stage). It may raise corpus.errors.Cancelled, which every long run lets through.
+Progress = Callable[[int, int, str], None]
+
+
+def silent(done: int, total: int, stage: str) -> None:
+    """The progress callback of those who do not want to know."""
+
+
+class TerminalBar:
+    """A progress callback that draws one tqdm bar per stage, on standard error."""
+
+    def __init__(self) -> None:
+        self._bar = None
+        self._stage = ""
+
+    def __call__(self, done: int, total: int, stage: str) -> None:
+        from tqdm import tqdm
+
+        if self._bar is None or stage != self._stage:
+            self.close()
+            self._bar, self._stage = tqdm(total=total, desc=stage, leave=False, delay=1, disable=None), stage
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

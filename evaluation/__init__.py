@@ -1,0 +1,1 @@
+"""What does each method cost and protect, measured one way for all?"""

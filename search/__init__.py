@@ -1,0 +1,1 @@
+"""Which documents answer a query, and how does a profile reorder them?"""

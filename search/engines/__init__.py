@@ -1,0 +1,1 @@
+"""Which engines can find candidates? One file each, behind the protocol of base.py."""
