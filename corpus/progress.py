@@ -1,6 +1,7 @@
 """How does a long run tell how far it is, and how is it stopped?"""
 
 from collections.abc import Callable
+from typing import Any
 
 # progress(done, total, stage). It may raise corpus.errors.Cancelled, which every long run lets through.
 Progress = Callable[[int, int, str], None]
@@ -14,7 +15,7 @@ class TerminalBar:
     """A progress callback that draws one tqdm bar per stage, on standard error."""
 
     def __init__(self) -> None:
-        self._bar = None
+        self._bar: Any = None
         self._stage = ""
 
     def __call__(self, done: int, total: int, stage: str) -> None:

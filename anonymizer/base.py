@@ -1,0 +1,130 @@
+"""What is a method, and what does it give? The types between a log and what is published of it."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from anonymizer.parameters import Parameter, Value, check_settings
+from corpus.errors import InputError
+from corpus.knowledge import Knowledge
+from corpus.profiles import Profiles
+from corpus.progress import Progress, silent
+from corpus.querylog import QueryLog
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """What people are told of a method, and what programs need to offer it."""
+
+    id: str
+    title: str
+    paper: str  # authors, year, title; empty for a control
+    unit: Literal["user", "query"]
+    takes: Literal["profiles", "log"]  # what its `anonymize` wants
+    protects: str  # one sentence
+    does_not_protect: str  # one sentence
+    parameters: tuple[Parameter, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedQueries:
+    """What a query method publishes: each row is a query of a pseudonym."""
+
+    pseudonym: np.ndarray  # int32: positions in Release.pseudonyms
+    query: pl.Series
+    count: np.ndarray  # int64: how often it was asked under that pseudonym
+    degree: np.ndarray  # int64: its anonymity degree
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What everybody may see: the profile of each pseudonym. No user id, ever.
+
+    A label is a term, or a generalized one (a taxonomy label, or a bag a|b|c) that stands for several terms.
+    """
+
+    pseudonyms: list[str]
+    users: np.ndarray  # int64: how many users share each profile
+    labels: list[str]
+    generalized: np.ndarray  # bool per label
+    weights: csr_array  # pseudonyms x labels
+    queries: ReleasedQueries | None = None
+
+    def __len__(self) -> int:
+        return len(self.pseudonyms)
+
+    def profile(self, row: int) -> dict[str, float]:
+        part = slice(self.weights.indptr[row], self.weights.indptr[row + 1])
+        return {
+            self.labels[t]: float(w) for t, w in zip(self.weights.indices[part], self.weights.data[part], strict=True)
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """The secret half: which user has which pseudonym. A user may have several (sessions) or none (suppressed)."""
+
+    users: pl.Series  # names
+    user: np.ndarray  # int32: positions in users
+    profile: np.ndarray  # int32: positions in Release.pseudonyms
+
+    def pairs(self, profiles: int) -> csr_array:
+        """Users x profiles, 1 where a user has a profile."""
+        ones = np.ones(len(self.user))
+        return csr_array((ones, (self.user, self.profile)), shape=(len(self.users), profiles))
+
+
+@dataclass(frozen=True)
+class Suppressed:
+    """What was left out: term occurrences (queries, for the query methods) and users left with nothing."""
+
+    occurrences: int = 0
+    users: int = 0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a release promises, as data. A verifier in anonymizer.claims, apart from the method, re-checks it."""
+
+    id: str
+    statement: str  # one sentence for people
+    values: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Anonymized:
+    release: Release
+    assignment: Assignment
+    claim: Claim
+    suppressed: Suppressed
+
+
+class Method:
+    """An anonymizer: settings are stored and checked here, the work is in `anonymize`.
+
+    A subclass declares `info` and, for type checkers, one annotation per parameter.
+    """
+
+    info: ClassVar[MethodInfo]
+
+    def __init__(self, knowledge: Knowledge | None = None, **settings: object) -> None:
+        self.knowledge = knowledge or Knowledge()
+        self.settings = check_settings(self.info.id, self.info.parameters, settings)
+        self.__dict__.update(self.settings)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"
+
+    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        raise NotImplementedError
+
+    def need_users(self, available: int, needed: int) -> None:
+        """Refuse a log that cannot fill one group."""
+        if available < needed:
+            raise InputError(
+                f"{self.info.id} needs at least {needed} users with a profile, the log has {available}: "
+                "lower k or bring a larger log"
+            )

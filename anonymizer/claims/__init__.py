@@ -1,0 +1,73 @@
+"""Does what was published keep its promise? One verifier per claim, sharing no code with the methods."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+
+from anonymizer.base import Assignment, Claim, Release, Suppressed
+from corpus.errors import InputError
+from corpus.knowledge import Knowledge
+from corpus.profiles import Profiles, build_profiles
+from corpus.querylog import QueryLog
+
+ENTRY_POINTS = "shoal.claims"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim holds on what was published, and if not, one thing that shows it."""
+
+    holds: bool
+    counterexample: str = ""
+
+
+HOLDS = Verdict(True)
+
+
+def broken(counterexample: str) -> Verdict:
+    return Verdict(False, counterexample)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that a verifier may look at: what was published, the secret table, and the log it was made from."""
+
+    release: Release
+    assignment: Assignment
+    suppressed: Suppressed
+    log: QueryLog
+    knowledge: Knowledge
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        return build_profiles(self.log, self.knowledge.words)
+
+
+Verifier = Callable[[Claim, Evidence], Verdict]
+
+
+def verify(claim: Claim, evidence: Evidence) -> Verdict:
+    """Check that the release is whole and then that its claim holds."""
+    from anonymizer.claims.integrity import check_integrity
+
+    table = verifiers()
+    if claim.id not in table:
+        raise InputError(f"no verifier for the claim {claim.id!r}: known are {', '.join(sorted(table))}")
+    whole = check_integrity(claim, evidence)
+    return table[claim.id](claim, evidence) if whole.holds else whole
+
+
+@lru_cache(maxsize=1)
+def verifiers() -> dict[str, Verifier]:
+    """Verifiers by claim id. Each module here lists its own in VERIFIERS; other packages add theirs by entry points."""
+    table: dict[str, Verifier] = {}
+    for module in iter_modules(__path__):
+        table.update(getattr(import_module(f"{__name__}.{module.name}"), "VERIFIERS", {}))
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name in table:
+            raise InputError(f"two verifiers for the claim {point.name!r}; the second is {point.value}")
+        table[point.name] = point.load()
+    return table

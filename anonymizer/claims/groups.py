@@ -1,0 +1,90 @@
+"""Do groups of users hold? Claims about how many users share a profile that is the mean of its members' profiles."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from anonymizer.base import Claim
+from anonymizer.claims import HOLDS, Evidence, Verdict, broken
+
+TOLERANCE = 1e-6
+
+
+def verify_nothing_published(claim: Claim, evidence: Evidence) -> Verdict:
+    if len(evidence.release) == 0:
+        return HOLDS
+    return broken(f"{evidence.release.pseudonyms[0]} is published, but nothing should be")
+
+
+def verify_own_profile(claim: Claim, evidence: Evidence) -> Verdict:
+    return verify_users_per_profile(Claim(claim.id, claim.statement, {"k": 1}), evidence)
+
+
+def verify_one_profile(claim: Claim, evidence: Evidence) -> Verdict:
+    if len(evidence.release) != 1:
+        return broken(f"{len(evidence.release)} profiles are published, but all users should share one")
+    return verify_published_means(evidence)
+
+
+def verify_users_per_profile(claim: Claim, evidence: Evidence) -> Verdict:
+    few = verify_at_least_k(int(claim.values["k"]), evidence)
+    return verify_published_means(evidence) if few.holds else few
+
+
+def verify_at_least_k(k: int, evidence: Evidence) -> Verdict:
+    """Every published profile is shared by at least k users."""
+    release = evidence.release
+    small = np.flatnonzero(release.users < k)
+    if len(small):
+        row = int(small[0])
+        return broken(f"{release.pseudonyms[row]} is shared by {release.users[row]} users, fewer than k={k}")
+    return HOLDS
+
+
+def verify_published_means(evidence: Evidence, union: bool = False) -> Verdict:
+    """Every published profile is the mean (or the sum) of the original profiles of the users assigned to it."""
+    expected = expected_means(evidence, union)
+    published = published_in_terms_of(evidence)
+    if isinstance(published, Verdict):
+        return published
+    gap = csr_array(abs(published - expected) - TOLERANCE * (abs(expected) + abs(expected).sign()))
+    worst = np.flatnonzero(gap.data > 0)
+    if len(worst) == 0:
+        return HOLDS
+    row = int(np.searchsorted(gap.indptr, worst[0], side="right")) - 1
+    term = int(gap.indices[worst[0]])
+    return broken(
+        f"{evidence.release.pseudonyms[row]} publishes {evidence.profiles.terms[term]!r} with weight "
+        f"{published[row, term]:.6g}, but its members make {expected[row, term]:.6g}"
+    )
+
+
+def expected_means(evidence: Evidence, union: bool) -> csr_array:
+    """Profiles x terms, from the log and the assignment alone."""
+    position = {name: i for i, name in enumerate(evidence.profiles.users.to_list())}
+    names = evidence.assignment.users.to_list()
+    user = np.array([position[names[u]] for u in evidence.assignment.user], dtype=np.int64)
+    group = evidence.assignment.profile
+    share = np.ones(len(user)) if union else 1 / np.bincount(group, minlength=len(evidence.release))[group]
+    shape = (len(evidence.release), len(evidence.profiles))
+    return csr_array(csr_array((share, (group, user)), shape=shape) @ evidence.profiles.counts)
+
+
+def published_in_terms_of(evidence: Evidence) -> csr_array | Verdict:
+    """The published weights with the columns of the original profiles; a label nobody used is a counterexample."""
+    release, profiles = evidence.release, evidence.profiles
+    column = {term: i for i, term in enumerate(profiles.terms)}
+    for label in release.labels:
+        if label not in column:
+            return broken(f"{label!r} is published, but no user of the log used it")
+    columns = np.array([column[label] for label in release.labels], dtype=np.int64)
+    weights = release.weights.tocoo()
+    shape = (len(release), len(profiles.terms))
+    return csr_array((weights.data, (weights.row, columns[weights.col])), shape=shape)
+
+
+VERIFIERS = {
+    "nothing-published": verify_nothing_published,
+    "none": verify_own_profile,
+    "one-profile": verify_one_profile,
+    "users-per-profile": verify_users_per_profile,
+}

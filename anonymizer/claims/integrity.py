@@ -1,0 +1,54 @@
+"""Is a release whole? What holds for every release, whatever its claim: counts, names and members fit together."""
+
+import numpy as np
+
+from anonymizer.base import Claim
+from anonymizer.claims import HOLDS, Evidence, Verdict, broken
+
+
+def check_integrity(claim: Claim, evidence: Evidence) -> Verdict:
+    for check in (_members_are_users_of_the_log, _one_profile_per_user, _shares_are_counted, _nobody_is_forgotten):
+        verdict = check(claim, evidence)
+        if not verdict.holds:
+            return verdict
+    return HOLDS
+
+
+def _members_are_users_of_the_log(claim: Claim, evidence: Evidence) -> Verdict:
+    known = set(evidence.log.users.to_list())
+    for name in evidence.assignment.users.to_list():
+        if name not in known:
+            return broken(f"the assignment names a user {name!r} that the log does not have")
+    return HOLDS
+
+
+def _one_profile_per_user(claim: Claim, evidence: Evidence) -> Verdict:
+    if claim.values.get("unit") == "session":
+        return HOLDS
+    counts = np.bincount(evidence.assignment.user, minlength=len(evidence.assignment.users))
+    twice = np.flatnonzero(counts > 1)
+    if len(twice):
+        return broken(f"user {evidence.assignment.users[int(twice[0])]!r} is in {counts[twice[0]]} groups")
+    return HOLDS
+
+
+def _shares_are_counted(claim: Claim, evidence: Evidence) -> Verdict:
+    release, assignment = evidence.release, evidence.assignment
+    pairs = np.unique(np.stack([assignment.profile, assignment.user]), axis=1)
+    members = np.bincount(pairs[0], minlength=len(release))
+    wrong = np.flatnonzero(members != release.users)
+    if len(wrong):
+        row = int(wrong[0])
+        said = f"{release.pseudonyms[row]} says that {release.users[row]} users share it"
+        return broken(f"{said}, but {members[row]} are assigned to it")
+    return HOLDS
+
+
+def _nobody_is_forgotten(claim: Claim, evidence: Evidence) -> Verdict:
+    assigned = len(np.unique(evidence.assignment.user))
+    missing = len(evidence.log.users) - assigned
+    if missing != evidence.suppressed.users:
+        return broken(
+            f"{missing} users of the log have no profile, but the manifest counts {evidence.suppressed.users}"
+        )
+    return HOLDS

@@ -1,0 +1,74 @@
+"""What can be set on a method? Parameters as data, from which forms, docs and checks are made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from corpus.errors import InputError
+
+Value = int | float | str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One setting: a whole number, a number, or one of some words; `words` are allowed besides numbers."""
+
+    name: str
+    kind: type  # int, float or str
+    default: Value
+    help: str
+    more_private: Literal["higher", "lower", "neither"]
+    low: float | None = None
+    high: float | None = None
+    words: tuple[str, ...] = ()
+
+    @property
+    def range(self) -> str:
+        """The allowed values, in words."""
+        if self.kind is str:
+            return " | ".join(self.words)
+        numbers = "whole number" if self.kind is int else "number"
+        low = "" if self.low is None else f" from {self.low:g}"
+        high = "" if self.high is None else f" to {self.high:g}"
+        return " or ".join([numbers + low + high, *self.words])
+
+    def check(self, given: object) -> Value:
+        """The value that was given, as number or text, or an error that says what is allowed."""
+        if isinstance(given, str) and given in self.words:
+            return given
+        value = self._number(given)
+        if (
+            value is None
+            or (self.low is not None and value < self.low)
+            or (self.high is not None and value > self.high)
+        ):
+            raise InputError(
+                f"{self.name}={given} is not allowed: {self.name} is a {self.range} (default {self.default})"
+            )
+        return value
+
+    def _number(self, given: object) -> int | float | None:
+        if self.kind is str or isinstance(given, bool) or not isinstance(given, int | float | str):
+            return None
+        try:
+            value = float(given)
+        except ValueError:
+            return None
+        if self.kind is int:
+            return int(value) if value.is_integer() else None
+        return value if value == value and abs(value) != float("inf") else None
+
+
+def check_settings(method: str, parameters: tuple[Parameter, ...], given: Mapping[str, object]) -> dict[str, Value]:
+    """All parameters of a method with their values: the given ones checked, the others at their defaults."""
+    names = [parameter.name for parameter in parameters]
+    for name in given:
+        if name not in names:
+            valid = ", ".join(names) or "none"
+            raise InputError(f"{method} has no parameter {name!r}: its parameters are {valid}")
+    return {p.name: p.check(given[p.name]) if p.name in given else p.default for p in parameters}
+
+
+def group_size(default: int = 5) -> Parameter:
+    """The parameter k that most methods share."""
+    return Parameter("k", int, default, "the fewest users that share a published profile", "higher", low=2, high=10**6)

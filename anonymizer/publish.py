@@ -1,0 +1,82 @@
+"""How do groups become a release? Rows are put in an order, and named, that tells nothing of the users behind them."""
+
+from hashlib import blake2b
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from anonymizer.base import Anonymized, Assignment, Claim, Release, ReleasedQueries, Suppressed
+from corpus.profiles import Profiles
+
+
+def publish(
+    users: pl.Series,
+    members: tuple[np.ndarray, np.ndarray],
+    weights: csr_array,
+    labels: list[str],
+    claim: Claim,
+    suppressed: Suppressed,
+    generalized: np.ndarray | None = None,
+    queries: ReleasedQueries | None = None,
+) -> Anonymized:
+    """A release of one profile per row of `weights`; `members` are pairs (user, row) as two columns.
+
+    Labels that no profile uses are dropped, and rows are sorted by a hash of their content, so that neither the
+    vocabulary nor the order of pseudonyms says anything about the log that the profiles do not say.
+    """
+    used = np.flatnonzero(np.bincount(weights.indices[weights.data != 0], minlength=len(labels)))
+    weights = csr_array(weights[:, used])
+    weights.eliminate_zeros()
+    weights.sort_indices()
+    order = _content_order(weights)
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    user, row = members
+    mask = np.zeros(len(labels), dtype=bool) if generalized is None else generalized
+    release = Release(
+        pseudonyms=pseudonyms(len(order)),
+        users=np.bincount(place[row], minlength=len(order)).astype(np.int64),
+        labels=[labels[t] for t in used],
+        generalized=mask[used],
+        weights=csr_array(weights[order]),
+        queries=None if queries is None else _renamed(queries, place),
+    )
+    assignment = Assignment(users, user.astype(np.int32), place[row].astype(np.int32))
+    return Anonymized(release, assignment, claim, suppressed)
+
+
+def publish_centroids(profiles: Profiles, group: np.ndarray, claim: Claim, union: bool = False) -> Anonymized:
+    """One profile per group of users: the mean (or the sum) of its members' original profiles.
+
+    `group` holds each user's group from 0, or -1 for a user who takes no part.
+    """
+    users = np.flatnonzero(group >= 0)
+    sizes = np.bincount(group[users])
+    share = np.ones(len(users)) if union else 1.0 / sizes[group[users]]
+    mean = csr_array((share, (group[users], users)), shape=(len(sizes), len(profiles)))
+    weights = csr_array(mean @ profiles.counts)
+    suppressed = Suppressed(int(profiles.occurrences[group < 0].sum()), int((group < 0).sum()))
+    return publish(profiles.users, (users, group[users]), weights, profiles.terms, claim, suppressed)
+
+
+def pseudonyms(count: int) -> list[str]:
+    width = max(4, len(str(count)))
+    return [f"p{i:0{width}d}" for i in range(1, count + 1)]
+
+
+def _content_order(weights: csr_array) -> np.ndarray:
+    keys = []
+    for row in range(weights.shape[0]):
+        part = slice(weights.indptr[row], weights.indptr[row + 1])
+        content = weights.indices[part].astype(np.int64).tobytes() + weights.data[part].astype(np.float64).tobytes()
+        keys.append(blake2b(content, digest_size=16).digest())
+    return np.argsort(np.array(keys, dtype="S16"), kind="stable") if keys else np.empty(0, dtype=np.int64)
+
+
+def _renamed(queries: ReleasedQueries, place: np.ndarray) -> ReleasedQueries:
+    new = place[queries.pseudonym]
+    order = np.lexsort((queries.query.rank("dense").to_numpy(), new))
+    return ReleasedQueries(
+        new[order].astype(np.int32), queries.query.gather(order), queries.count[order], queries.degree[order]
+    )

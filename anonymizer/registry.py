@@ -1,0 +1,56 @@
+"""Which methods are there? Built-in ones, and those of other packages by the entry point group shoal.anonymizers."""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+
+import anonymizer.methods
+from anonymizer.base import Method
+from corpus.errors import InputError
+from corpus.knowledge import Knowledge
+
+ENTRY_POINTS = "shoal.anonymizers"
+
+
+@lru_cache(maxsize=1)
+def methods() -> dict[str, type[Method]]:
+    """Every method by its id: the controls first, then the others by name."""
+    return collect([*_built_in(), *_of_other_packages()])
+
+
+def collect(found: Iterable[type[Method]]) -> dict[str, type[Method]]:
+    """Methods by id. Two with one id, or something that is no method, is an error."""
+    table: dict[str, type[Method]] = {}
+    for method in found:
+        if not (isinstance(method, type) and issubclass(method, Method)):
+            raise InputError(f"{method!r} is registered as an anonymizer but is no anonymizer.base.Method")
+        if method.info.id in table:
+            raise InputError(f"two anonymizers are called {method.info.id!r}: {table[method.info.id]} and {method}")
+        table[method.info.id] = method
+    return dict(sorted(table.items(), key=lambda item: (bool(item[1].info.paper), item[0])))
+
+
+def find_method(id: str) -> type[Method]:
+    table = methods()
+    if id not in table:
+        raise InputError(f"unknown method {id!r}: the methods are {', '.join(table)}")
+    return table[id]
+
+
+def make_method(id: str, settings: Mapping[str, object], knowledge: Knowledge | None = None) -> Method:
+    return find_method(id)(knowledge, **settings)
+
+
+def _built_in() -> Iterable[type[Method]]:
+    for module in sorted(iter_modules(anonymizer.methods.__path__), key=lambda m: m.name):
+        content = vars(import_module(f"anonymizer.methods.{module.name}"))
+        for thing in content.values():
+            is_method = isinstance(thing, type) and issubclass(thing, Method) and "info" in vars(thing)
+            if is_method and thing.__module__ == f"anonymizer.methods.{module.name}":
+                yield thing
+
+
+def _of_other_packages() -> Iterable[type[Method]]:
+    return [point.load() for point in entry_points(group=ENTRY_POINTS)]

@@ -1,0 +1,78 @@
+"""How is data brought and made from the command line? shoal setup, shoal simulate, and the options others share."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from corpus.knowledge import Knowledge
+from corpus.logfile import Rejected
+from corpus.logs import load_log
+from corpus.profiles import DICTIONARIES
+from corpus.progress import Progress, TerminalBar
+from corpus.querylog import QueryLog
+
+Commands = Any  # argparse has no public name for what add_subparsers returns
+
+
+def add_commands(commands: Commands) -> None:
+    return None
+
+
+def add_log_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--log", required=True, help="a file in the AOL format (.gz too), or a data set's name")
+    parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be read")
+
+
+def add_knowledge_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--taxonomy", type=Path, help="a file of child<TAB>parent lines instead of WordNet")
+    parser.add_argument("--dictionary", choices=DICTIONARIES, default="", help="which tokens count as terms")
+
+
+def knowledge_of(options: argparse.Namespace) -> Knowledge:
+    known = Knowledge(options.taxonomy, dictionary_name=options.dictionary)
+    if options.taxonomy:
+        _ = known.taxonomy  # a bad file is refused before any work is done
+    return known
+
+
+def log_of(options: argparse.Namespace, progress: Progress) -> tuple[QueryLog, Rejected]:
+    return load_log(options.log, strict=options.strict, progress=progress)
+
+
+def tell_rejected(rejected: Rejected, beside: Path) -> None:
+    """Write the rows that could not be read beside the output, and say so."""
+    if len(rejected):
+        path = beside / "rejected.tsv"
+        rejected.write(path)
+        print(f"{len(rejected)} rows could not be read; they are in {path} with their reasons", file=sys.stderr)
+
+
+@contextmanager
+def bar() -> Iterator[TerminalBar]:
+    progress = TerminalBar()
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+def print_json(value: object) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def print_table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> None:
+    """The one table printer: columns as wide as they need, numbers to the right."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(len(line[i]) for line in [list(header), *cells]) for i in range(len(header))]
+    right = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(header))]
+    for line in [list(header), ["-" * width for width in widths], *cells]:
+        parts = [text.rjust(w) if r else text.ljust(w) for text, w, r in zip(line, widths, right, strict=True)]
+        print("  ".join(parts).rstrip())
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

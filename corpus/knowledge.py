@@ -1,0 +1,50 @@
+"""What is known besides the log? The taxonomy, the senses of words and the dictionary."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from corpus.profiles import Dictionary, dictionary
+from corpus.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
+from corpus.wordnet import load_wordnet
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Public background that methods, attackers, search and measures share. Read only when asked for.
+
+    Without a taxonomy file it is WordNet's nouns; without a dictionary, the leaves of the taxonomy.
+    """
+
+    taxonomy_file: Path | None = None
+    dictionary_name: str = ""  # one of corpus.profiles.DICTIONARIES; empty: what fits the taxonomy
+
+    @property
+    def dictionary(self) -> str:
+        return self.dictionary_name or ("taxonomy" if self.taxonomy_file else "wordnet")
+
+    @cached_property
+    def words(self) -> Dictionary:
+        return dictionary(self.dictionary, self.taxonomy if self.taxonomy_file else None)
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        return read_taxonomy(self.taxonomy_file) if self.taxonomy_file else wordnet_taxonomy()
+
+    def senses(self, term: str) -> np.ndarray:
+        """The ranked senses of a term (synsets of WordNet, or the one leaf of a taxonomy file)."""
+        if self.taxonomy_file is None:
+            return load_wordnet().senses(term)
+        leaf = self.taxonomy.leaf(term)
+        return np.array([] if leaf is None else [leaf], dtype=np.int32)
+
+    @cached_property
+    def hypernym(self) -> np.ndarray:
+        """The sense above each sense, -1 at the top."""
+        return self.taxonomy.parent if self.taxonomy_file else load_wordnet().hypernym
+
+    def stands_for(self, label: str) -> list[str]:
+        """The terms that a generalized label stands for: the leaves below it, or the members of a bag a|b|c."""
+        return label.split("|") if "|" in label else self.taxonomy.leaves_below(label)

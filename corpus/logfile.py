@@ -1,0 +1,165 @@
+"""How is a log read? Files in the AOL format, plain or .gz, block by block; rows that cannot be read are kept apart."""
+
+import gzip
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import polars as pl
+
+from corpus.errors import InputError
+from corpus.progress import Progress, silent
+from corpus.querylog import NO_TIME, QueryLog, log_from_codes
+
+BLOCK_BYTES = 32 << 20
+COLUMNS = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
+_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """The rows that could not be read: line numbers (from 1), reasons and the lines themselves."""
+
+    rows: pl.DataFrame  # line_number, reason, line
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def write(self, path: Path) -> None:
+        """Write them for the owner of the log only: they hold what people typed."""
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            self.rows.write_csv(file, separator="\t", quote_style="never")
+
+
+def read_log(path: str | Path, *, strict: bool = False, progress: Progress = silent) -> tuple[QueryLog, Rejected]:
+    """The log in a file of the AOL format, and the rows that were rejected (with `strict`, the first is an error)."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"no log at {path}: give a file in the AOL format ({' <TAB> '.join(COLUMNS)})")
+    encoder = _Encoder()
+    rejected: list[pl.DataFrame] = []
+    try:
+        for block, done in _blocks(path):
+            good, bad = _parse(block)
+            encoder.add(good)
+            rejected.append(bad)
+            if strict and len(bad):
+                number, reason, _ = bad.row(0)
+                raise InputError(f"{path.name}, line {number}: {reason} (--strict stops at the first bad row)")
+            progress(done, path.stat().st_size, "reading the log")
+    except (gzip.BadGzipFile, EOFError, OSError) as error:
+        raise InputError(f"{path.name} cannot be read ({error}): is it whole, and plain text or .gz?") from error
+    apart = Rejected(pl.concat(rejected) if rejected else _no_rows())
+    if encoder.rows == 0:
+        raise InputError(_nothing_read(path, apart))
+    return encoder.log(), apart
+
+
+def _nothing_read(path: Path, rejected: Rejected) -> str:
+    if len(rejected) == 0:
+        return f"{path.name} is empty: a log has at least one row ({' <TAB> '.join(COLUMNS)})"
+    number, reason, _ = rejected.rows.row(0)
+    return f"{path.name} holds no readable row; line {number}: {reason}; expected {' <TAB> '.join(COLUMNS)}"
+
+
+def _blocks(path: Path) -> Iterator[tuple[pl.DataFrame, int]]:
+    """Blocks of whole lines (line_number, line), with the number of bytes of the file read so far."""
+    with open(path, "rb") as raw:
+        file: IO[bytes] = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw  # type: ignore[assignment]
+        rest, next_line = b"", 1
+        while True:
+            data = file.read(BLOCK_BYTES)
+            if b"\0" in data:
+                raise InputError(f"{path.name} is not text: give a log in the AOL format, plain or .gz")
+            whole, newline, tail = data.rpartition(b"\n") if data else (b"", b"\n", b"")
+            text, rest = (rest + whole, tail) if newline else (b"", rest + data)
+            if text:
+                lines = _lines(text, next_line)
+                next_line += len(lines)
+                yield lines, raw.tell()
+            if not data:
+                return
+
+
+def _lines(text: bytes, first: int) -> pl.DataFrame:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        text = text.decode(errors="replace").encode()
+    lines = pl.read_lines(BytesIO(text), row_index_name="line_number", row_index_offset=first)
+    if first == 1:
+        header = pl.col("line").str.to_lowercase().str.starts_with("anonid\t") & (pl.col("line_number") == 1)
+        lines = lines.with_columns(pl.when(header).then(pl.lit("")).otherwise(pl.col("line")).alias("line"))
+    return lines
+
+
+def _parse(lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of a block that can be read, and the others with their reasons. Blank lines are neither."""
+    text = pl.col("line").str.strip_chars_end("\r")
+    names = ("user", "query", "moment", "rank", "url", "more")
+    fields = text.str.splitn("\t", 6).struct.rename_fields(list(names)).alias("fields")
+    rows = lines.filter(text != "").with_columns(fields).unnest("fields")
+    rows = rows.with_columns(pl.col("user").str.strip_chars(), pl.col("query").str.strip_chars())
+    rows = rows.with_columns(pl.col("moment").str.to_datetime(_TIME_FORMAT, strict=False).alias("when"))
+    rows = rows.with_columns(_reason().alias("reason"))
+    bad = rows.filter(pl.col("reason").is_not_null()).select("line_number", "reason", "line")
+    good = rows.filter(pl.col("reason").is_null()).select("user", "query", "when", pl.col("url").fill_null(""))
+    return good, bad
+
+
+def _reason() -> pl.Expr:
+    """Why a row cannot be read, or null."""
+    rank = pl.col("rank").fill_null("")
+    return (
+        pl.when(pl.col("moment").is_null() | pl.col("more").is_not_null())
+        .then(pl.lit("wrong number of columns, expected 5"))
+        .when(pl.col("user") == "")
+        .then(pl.lit("no user id"))
+        .when(pl.col("query") == "")
+        .then(pl.lit("no query"))
+        .when((pl.col("moment") != "") & pl.col("when").is_null())
+        .then(pl.lit(f"time not of the form {_TIME_FORMAT}"))
+        .when((rank != "") & rank.str.to_integer(strict=False).is_null())
+        .then(pl.lit("item rank is not a whole number"))
+        .otherwise(None)
+    )
+
+
+def _no_rows() -> pl.DataFrame:
+    return pl.DataFrame(schema={"line_number": pl.UInt32, "reason": pl.String, "line": pl.String})
+
+
+class _Encoder:
+    """Turns blocks of strings into codes as they come, so that each distinct string is held once."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._kinds = {name: pl.Categories.random() for name in ("user", "query", "url")}
+        self._blocks: list[pl.DataFrame] = []
+
+    def add(self, rows: pl.DataFrame) -> None:
+        self.rows += len(rows)
+        codes = [pl.col(name).cast(pl.Categorical(kind)) for name, kind in self._kinds.items()]
+        seconds = pl.col("when").dt.epoch("s").fill_null(NO_TIME).alias("time")
+        self._blocks.append(rows.select(*codes, seconds, (pl.col("url") != "").alias("clicked")))
+
+    def log(self) -> QueryLog:
+        table = pl.concat(self._blocks, rechunk=True)
+        self._blocks.clear()
+        users, user = self._renumber("user", table)
+        queries, query = self._renumber("query", table)
+        urls, url = self._renumber("url", table)
+        time = table["time"].to_numpy()
+        return log_from_codes(users, queries, urls, user, query, time, np.where(table["clicked"], url, -1))
+
+    def _renumber(self, name: str, table: pl.DataFrame) -> tuple[pl.Series, np.ndarray]:
+        """Codes in the order of first appearance, whatever order the threads met the strings in."""
+        seen = table[name].unique(maintain_order=True)
+        codes = seen.to_physical().to_numpy()
+        new = np.zeros(int(codes.max()) + 1, dtype=np.int32)
+        new[codes] = np.arange(len(codes), dtype=np.int32)
+        return seen.cast(pl.String), new[table[name].to_physical().to_numpy()]

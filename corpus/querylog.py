@@ -1,0 +1,130 @@
+"""What is a query log? Columns, one row per event, sorted by user and then by time."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from corpus.tokens import Tokens, tokenize_column
+
+NO_TIME = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, eq=False)
+class QueryLog:
+    """Who asked what, when, and what they clicked.
+
+    The events of user u are the rows start[u]:start[u + 1], in the order of time (file order where there is none).
+    Users, queries and urls are distinct strings; the other columns hold positions in them.
+    """
+
+    users: pl.Series
+    queries: pl.Series
+    urls: pl.Series
+    start: np.ndarray  # int64, one more than users
+    query: np.ndarray  # int32 per event
+    time: np.ndarray  # int64 epoch seconds per event, NO_TIME where the log has none
+    click_event: np.ndarray  # int64: the event of each click, ascending
+    click_url: np.ndarray  # int32: the url of each click
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def user(self) -> np.ndarray:
+        """The user of each event."""
+        return np.repeat(np.arange(len(self.users), dtype=np.int32), np.diff(self.start))
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The terms of each distinct query."""
+        return tokenize_column(self.queries)
+
+    def select(self, keep: np.ndarray) -> "QueryLog":
+        """The log with only the events where `keep` is true. Users and queries keep their numbers."""
+        kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
+        clicks = keep[self.click_event]
+        return replace(
+            self,
+            start=kept[self.start],
+            query=self.query[keep],
+            time=self.time[keep],
+            click_event=kept[self.click_event[clicks]],
+            click_url=self.click_url[clicks],
+        )
+
+    def for_users(self, chosen: np.ndarray) -> "QueryLog":
+        """The log of these users only, in the order of the log; user numbers are made anew."""
+        mask = np.zeros(len(self.users), dtype=bool)
+        mask[chosen] = True
+        some = self.select(mask[self.user])
+        counts = np.diff(some.start)[mask]
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return replace(some, users=self.users.filter(pl.Series(mask)), start=start)
+
+    def digest(self) -> str:
+        """A sha-256 of the content, the same however the file was packed."""
+        sha = hashlib.sha256()
+        for strings in (self.users, self.queries, self.urls):
+            sha.update(strings.str.len_bytes().to_numpy().tobytes())
+            sha.update("".join(strings.to_list()).encode())
+        for column in (self.start, self.query, self.time, self.click_event, self.click_url):
+            sha.update(np.ascontiguousarray(column).data)
+        return sha.hexdigest()
+
+
+def make_log(
+    users: pl.Series, queries: pl.Series, times: np.ndarray | None = None, urls: pl.Series | None = None
+) -> QueryLog:
+    """A log from one string per row; an empty or missing url is no click. Rows may be in any order of users."""
+    rows = len(users)
+    time = np.full(rows, NO_TIME) if times is None else times
+    url = pl.Series([""] * rows, dtype=pl.String) if urls is None else urls
+    user_names, user_codes = _factorize(users)
+    query_names, query_codes = _factorize(queries)
+    url_names, url_codes = _factorize(url)
+    none = url_names.to_list().index("") if (url_names == "").any() else -1
+    return log_from_codes(
+        user_names, query_names, url_names, user_codes, query_codes, time, np.where(url_codes == none, -1, url_codes)
+    )
+
+
+def log_from_codes(
+    users: pl.Series,
+    queries: pl.Series,
+    urls: pl.Series,
+    user: np.ndarray,
+    query: np.ndarray,
+    time: np.ndarray,
+    url: np.ndarray,
+) -> QueryLog:
+    """A log from coded rows (url -1: no click): sorted, and several clicks on one event made one event."""
+    if not _sorted_by(user, time):
+        order = np.lexsort((user,)) if (time == NO_TIME).any() else np.lexsort((time, user))
+        user, query, time, url = user[order], query[order], time[order], url[order]
+    clicked = url >= 0
+    # AOL writes one row for every click on the same answer: same user, query and second, each with its url.
+    again = np.zeros(len(user), dtype=bool)
+    again[1:] = (
+        clicked[1:] & clicked[:-1] & (user[1:] == user[:-1]) & (query[1:] == query[:-1])
+        & (time[1:] == time[:-1]) & (time[1:] != NO_TIME)
+    )  # fmt: skip
+    event_of_row = np.cumsum(~again) - 1
+    start = np.searchsorted(user[~again], np.arange(len(users) + 1)).astype(np.int64)
+    return QueryLog(
+        users, queries, urls, start, query[~again].astype(np.int32), time[~again].astype(np.int64),
+        event_of_row[clicked].astype(np.int64), url[clicked].astype(np.int32),
+    )  # fmt: skip
+
+
+def _sorted_by(user: np.ndarray, time: np.ndarray) -> bool:
+    step = np.diff(user)
+    return bool(np.all(step >= 0) and np.all((step > 0) | (np.diff(time) >= 0)))
+
+
+def _factorize(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
+    names = strings.unique(maintain_order=True)
+    codes = strings.replace_strict(names, np.arange(len(names), dtype=np.int32), return_dtype=pl.Int32)
+    return names, codes.to_numpy()

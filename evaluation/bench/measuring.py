@@ -1,0 +1,35 @@
+"""How is a cost measured? Seconds and peak memory of a call, and growth as a fitted exponent."""
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+def timed(function: Callable[[], T]) -> tuple[T, float]:
+    """What a call gives, and its wall time in seconds."""
+    start = time.perf_counter()
+    value = function()
+    return value, time.perf_counter() - start
+
+
+def fitted_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
+    """The b of seconds = a * size^b, by least squares on the logarithms."""
+    slope, _ = np.polyfit(np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(seconds, dtype=float)), 1)
+    return float(slope)
+
+
+def in_own_process(function: Callable[..., T], *arguments: Any) -> tuple[T, float, float]:
+    """Run a call in a fresh process: what it gives, its seconds, and the peak memory of that process in MB."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_measured, (function, arguments))
+
+
+def _measured(function: Callable[..., T], arguments: tuple[Any, ...]) -> tuple[T, float, float]:
+    value, seconds = timed(lambda: function(*arguments))
+    return value, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,0 +1,43 @@
+"""What can be done from the command line? One program; each layer adds its own commands."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+from corpus.errors import InputError
+
+LAYERS = ("corpus", "anonymizer", "evaluation", "webapp")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command: 0, 1 where a check failed, 2 on bad input. Errors are one line on standard error."""
+    try:
+        options = make_parser().parse_args(arguments)
+        code = options.run(options)
+        sys.stdout.flush()
+        return int(code or 0)
+    except InputError as error:
+        print(f"shoal: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("shoal: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="shoal", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"shoal {version('shoal')}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for layer in LAYERS:
+        import_module(f"{layer}.commands").add_commands(commands)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
