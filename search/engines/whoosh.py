@@ -1,0 +1,232 @@
+"""How does Whoosh find candidates? The default engine: pure Python, one folder, up to some 50,000 documents.
+
+Whoosh 2.7.4 keeps the schema, the segment and the dictionary of terms. Its own posting lists are pickled tuples,
+decoded and scored one posting at a time (hundreds of milliseconds for a common word), so they are written by a
+codec of ours, as arrays that are mapped into memory and scored at once. A codec is Whoosh's own extension point.
+"""
+
+import mmap
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from whoosh.codec.whoosh3 import W3Codec, W3FieldWriter, W3TermInfo
+from whoosh.fields import TEXT as WHOOSH_TEXT
+from whoosh.fields import Schema
+from whoosh.filedb.filestore import FileStorage, RamStorage
+from whoosh.index import TOC
+from whoosh.matching import ListMatcher
+from whoosh.reading import IndexReader, TermNotFound
+
+from corpus.progress import Progress, silent
+from search.analysis import Analysis, Occurrences
+from search.engines.base import K1, B, Candidates, Engine, first
+from search.lexicon import Lexicon
+from search.query import ALL, FIELDS, TEXT, TITLE, Clause
+from search.store import DocumentStore
+
+INDEX_NAME = "SHOAL"
+_INT = np.dtype("<i4")
+
+
+@dataclass(frozen=True)
+class Postings:
+    """The documents that hold one form, how often, and where: ascending, positions document after document."""
+
+    documents: np.ndarray
+    frequencies: np.ndarray
+    positions: np.ndarray
+
+
+class PostingsMatcher(ListMatcher):
+    """What Whoosh iterates over, with the arrays themselves for those who score all at once."""
+
+    def __init__(self, postings: Postings, **kwargs: Any) -> None:
+        super().__init__(postings.documents, weights=postings.frequencies, **kwargs)
+        self.postings = postings
+
+
+class ArrayFieldWriter(W3FieldWriter):
+    """Writes a term's whole posting list as three arrays; the dictionary entry is Whoosh's."""
+
+    def add_term(self, text: bytes, postings: Postings, lengths: np.ndarray) -> None:
+        info = W3TermInfo(
+            weight=float(postings.frequencies.sum()),
+            df=len(postings.documents),
+            minlength=int(lengths.min()),
+            maxlength=int(lengths.max()),
+            maxweight=float(postings.frequencies.max()),
+            minid=int(postings.documents[0]),
+            maxid=int(postings.documents[-1]),
+        )
+        offset = self._postfile.tell()
+        for array in (postings.documents, postings.frequencies, postings.positions):
+            self._postfile.write(array.astype(_INT, copy=False).tobytes())
+        info.set_extent(offset, self._postfile.tell() - offset)
+        self._tindex.add(self._fieldid.to_bytes(2, "big") + text, info.to_bytes())
+
+
+class ArrayCodec(W3Codec):
+    """Whoosh's third codec with posting lists as arrays."""
+
+    def field_writer(self, storage: Any, segment: Any) -> ArrayFieldWriter:
+        return ArrayFieldWriter(self, storage, segment)
+
+    def postings_reader(
+        self, dbfile: Any, terminfo: Any, format_: Any, term: Any = None, scorer: Any = None
+    ) -> PostingsMatcher:
+        offset, (length,) = terminfo.extent()
+        numbers = np.frombuffer(dbfile.get(offset, length), dtype=_INT)
+        found = terminfo.doc_frequency()
+        postings = Postings(numbers[:found], numbers[found : 2 * found], numbers[2 * found :])
+        return PostingsMatcher(postings, format=format_, scorer=scorer, term=term, terminfo=terminfo)
+
+
+class MappedStorage(RamStorage):
+    """The files of an index, mapped when it is opened: a reader keeps them even when a new index replaces them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and path.stat().st_size:
+                with path.open("rb") as file:
+                    self.files[path.name] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def build(analysis: Analysis, folder: Path, progress: Progress = silent) -> None:
+    """Write the index of all three fields into an empty folder."""
+    schema = Schema(**{field: WHOOSH_TEXT(phrase=False, stored=False) for field in FIELDS})
+    columns = {ALL: analysis.combined(), TITLE: analysis.title, TEXT: analysis.text}
+    storage, codec = FileStorage(str(folder)), ArrayCodec()
+    segment = codec.new_segment(storage, INDEX_NAME)
+    segment.set_doc_count(len(analysis))
+    _write_lengths(codec.per_document_writer(storage, segment), schema, columns, len(analysis))
+    writer = codec.field_writer(storage, segment)
+    for i, field in enumerate(FIELDS):
+        np.save(folder / f"{field}_lengths.npy", columns[field].lengths)
+        writer.start_field(field, schema[field])
+        for done, (form, postings, lengths) in enumerate(_inverted(columns[field])):
+            writer.add_term(analysis.lexicon.forms[form].encode(), postings, lengths)
+            if done % 1_000 == 0:
+                forms = len(analysis.lexicon.forms)
+                progress(i * forms + done, len(FIELDS) * forms, "indexing with whoosh")
+        writer.finish_field()
+    writer.close()
+    TOC(schema, [segment], 1).write(storage, INDEX_NAME)
+
+
+def _write_lengths(writer: Any, schema: Any, columns: dict[str, Occurrences], documents: int) -> None:
+    lengths = {field: columns[field].lengths.tolist() for field in FIELDS}
+    for i in range(documents):
+        writer.start_doc(i)
+        for field in FIELDS:
+            writer.add_field(field, schema[field], None, lengths[field][i])
+        writer.finish_doc()
+    writer.close()
+
+
+def _inverted(column: Occurrences) -> Iterator[tuple[int, Postings, np.ndarray]]:
+    """Each form that occurs, in order, with its postings and the lengths of the documents that hold it."""
+    # Reading order is kept within a form, so documents and positions come out ascending.
+    order = np.argsort(column.ids, kind="stable")
+    forms, documents, positions = column.ids[order], column.documents()[order], column.positions[order]
+    lengths = column.lengths
+    starts_pair = np.ones(len(forms), dtype=bool)
+    starts_pair[1:] = (forms[1:] != forms[:-1]) | (documents[1:] != documents[:-1])
+    pair = np.flatnonzero(starts_pair)
+    frequencies = np.diff(pair, append=len(forms)).astype(np.int32)
+    pair_form, pair_document = forms[pair], documents[pair]
+    term = np.flatnonzero(np.diff(pair_form, prepend=-1))
+    ends = np.append(term[1:], len(pair))
+    where = np.append(pair, len(forms))
+    for begin, end in zip(term.tolist(), ends.tolist(), strict=True):
+        held = pair_document[begin:end]
+        postings = Postings(held, frequencies[begin:end], positions[where[begin] : where[end]])
+        yield int(pair_form[begin]), postings, lengths[held]
+
+
+class WhooshEngine(Engine):
+    """BM25 over Whoosh's dictionary. Each thread has its own reader: Whoosh's readers cannot be shared."""
+
+    def __init__(self, folder: Path, lexicon: Lexicon, store: DocumentStore) -> None:
+        super().__init__(lexicon, store)
+        storage = MappedStorage(folder)
+        self._index = storage.open_index(indexname=INDEX_NAME)
+        self._local = threading.local()
+        self._norms = {field: _norm(np.load(folder / f"{field}_lengths.npy")) for field in FIELDS}
+
+    def _reader(self) -> IndexReader:
+        if not hasattr(self._local, "reader"):
+            self._local.reader = self._index.reader()
+        return self._local.reader
+
+    def _postings(self, field: str, form: str) -> Postings | None:
+        try:
+            return self._reader().postings(field, form).postings
+        except TermNotFound:
+            return None
+
+    def _best(self, clauses: tuple[Clause, ...], limit: int) -> Candidates:
+        total = np.zeros(len(self.store))
+        for clause in clauses:
+            documents, scores = self._score(clause)
+            total[documents] += scores
+        found = np.flatnonzero(total)
+        return first(found, total[found], limit)
+
+    def _part(self, clause: Clause, document: int) -> float:
+        documents, scores = self._score(clause)
+        at = int(np.searchsorted(documents, document))
+        return float(scores[at]) if at < len(documents) and documents[at] == document else 0.0
+
+    def _score(self, clause: Clause) -> tuple[np.ndarray, np.ndarray]:
+        """The documents that hold a clause, ascending, and the BM25 of its words in each."""
+        lists = {form: self._postings(clause.field, form) for form in clause.words}
+        postings = {form: found for form, found in lists.items() if found is not None}
+        if len(postings) < len(lists):
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        documents = _phrase([postings[form] for form in clause.words])
+        return documents, sum(
+            (self._bm25(clause.field, found, documents) for found in postings.values()), np.zeros(len(documents))
+        )
+
+    def _bm25(self, field: str, postings: Postings, documents: np.ndarray) -> np.ndarray:
+        at = np.searchsorted(postings.documents, documents)
+        tf = postings.frequencies[at].astype(np.float64)
+        n, held = len(self.store), len(postings.documents)
+        idf = np.log(1 + (n - held + 0.5) / (held + 0.5))
+        return idf * tf * (K1 + 1) / (tf + self._norms[field][documents])
+
+    def close(self) -> None:
+        """Nothing is held but mapped memory, which goes with the last thread that reads it."""
+
+
+def _norm(lengths: np.ndarray) -> np.ndarray:
+    """The part of BM25's denominator that depends on the document: k1 (1 - b + b length / mean length)."""
+    return K1 * (1 - B + B * lengths / max(lengths.mean(), 1e-9)) if len(lengths) else np.zeros(0)
+
+
+def _phrase(lists: list[Postings]) -> np.ndarray:
+    """The documents that hold the forms one after the other."""
+    documents = lists[0].documents
+    for postings in lists[1:]:
+        documents = documents[np.isin(documents, postings.documents, assume_unique=True)]
+    if len(lists) == 1 or not len(documents):
+        return documents
+    begins = _places(lists[0], documents, 0)
+    for offset, postings in enumerate(lists[1:], start=1):
+        begins = begins[np.isin(begins, _places(postings, documents, offset), assume_unique=True)]
+    return np.unique(begins >> 32)
+
+
+def _places(postings: Postings, documents: np.ndarray, offset: int) -> np.ndarray:
+    """Where the phrase would begin, as one number per place (document, position - offset), ascending."""
+    keep = np.isin(postings.documents, documents, assume_unique=True)
+    frequencies = np.where(keep, postings.frequencies, 0)
+    inside = np.repeat(keep, postings.frequencies)
+    document = np.repeat(postings.documents.astype(np.int64), frequencies)
+    position = postings.positions[inside].astype(np.int64) - offset
+    return (document[position >= 0] << 32) | position[position >= 0]

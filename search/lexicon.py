@@ -1,0 +1,75 @@
+"""Which form does the index give to a word, and which words does the corpus hold?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from corpus.tokens import STOP_WORDS
+from search.query import Clause
+
+Lemmas = Callable[[list[str]], list[str | None]]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Every word of the corpus, sorted, and its form: the noun lemma if WordNet knows one, else the word."""
+
+    words: list[str]
+    forms: list[str]
+    form_of: np.ndarray  # int32, words -> forms
+    document_frequency: np.ndarray  # int32, per word
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Form id of every word and of every form (profiles hold forms that no document spells that way)."""
+        ids = dict(zip(self.words, self.form_of.tolist(), strict=True))
+        ids.update({form: i for i, form in enumerate(self.forms)})
+        return ids
+
+    def form(self, word: str) -> str | None:
+        """The form under which the index holds a word; None when no document has it."""
+        found = self.ids.get(word)
+        return None if found is None else self.forms[found]
+
+    def resolve(self, clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+        """The clauses in index forms, without those that no document can match."""
+        resolved = []
+        for clause in clauses:
+            forms = [self.form(word) for word in clause.words]
+            known = tuple(form for form in forms if form is not None)
+            if len(known) == len(forms):
+                resolved.append(Clause(clause.field, known))
+        return tuple(dict.fromkeys(resolved))
+
+    def save(self, folder: Path) -> None:
+        (folder / "words.txt").write_text("\n".join(self.words), encoding="utf-8")
+        (folder / "forms.txt").write_text("\n".join(self.forms), encoding="utf-8")
+        np.save(folder / "form_of.npy", self.form_of)
+        np.save(folder / "document_frequency.npy", self.document_frequency)
+
+
+def load_lexicon(folder: Path) -> Lexicon:
+    return Lexicon(
+        _lines(folder / "words.txt"),
+        _lines(folder / "forms.txt"),
+        np.load(folder / "form_of.npy"),
+        np.load(folder / "document_frequency.npy"),
+    )
+
+
+def make_lexicon(words: list[str], document_frequency: np.ndarray, lemmas: Lemmas) -> Lexicon:
+    """Give each of the (sorted) words its form. A stop word is its own form, and no other word's."""
+    pairs = zip(words, lemmas(words), strict=True)
+    of = [lemma if lemma and not {word, lemma} & STOP_WORDS else word for word, lemma in pairs]
+    forms = sorted(set(of))
+    number = {form: i for i, form in enumerate(forms)}
+    form_of = np.fromiter((number[form] for form in of), dtype=np.int32, count=len(of))
+    return Lexicon(words, forms, form_of, document_frequency)
+
+
+def _lines(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    return text.split("\n") if text else []

@@ -1,0 +1,83 @@
+"""Which passage of a document shows why it was found?"""
+
+import re
+from dataclasses import dataclass
+
+from corpus.tokens import _PYTHON_PATTERN as WORD
+from search.lexicon import Lexicon
+from search.query import Clause
+
+WIDTH = 220
+# A text of megabytes is looked at up to here, so that a snippet never takes long.
+LONGEST_TEXT = 100_000
+MOST_HITS = 500
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of plain text, marked or not. Never markup: whoever shows it escapes it."""
+
+    text: str
+    highlighted: bool
+
+
+@dataclass(frozen=True)
+class Snippet:
+    pieces: tuple[Piece, ...]
+
+    def __str__(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
+
+
+@dataclass(frozen=True)
+class _Hit:
+    begin: int
+    end: int
+    form: str
+
+
+def make_snippet(text: str, clauses: tuple[Clause, ...], lexicon: Lexicon) -> Snippet:
+    """The passage of about WIDTH characters that holds most different words of the query."""
+    text = text[:LONGEST_TEXT]
+    hits = _hits(text, clauses, lexicon)
+    begin, end = _passage(text, hits)
+    pieces = [Piece("… ", False)] if begin else []
+    here = begin
+    for hit in (hit for hit in hits if begin <= hit.begin and hit.end <= end):
+        pieces += [Piece(_one_line(text[here : hit.begin]), False), Piece(text[hit.begin : hit.end], True)]
+        here = hit.end
+    pieces.append(Piece(_one_line(text[here:end]) + (" …" if end < len(text) else ""), False))
+    return Snippet(tuple(piece for piece in pieces if piece.text))
+
+
+def _hits(text: str, clauses: tuple[Clause, ...], lexicon: Lexicon) -> list[_Hit]:
+    wanted = {word for clause in clauses for word in clause.words}
+    if not wanted:
+        return []
+    found = ((match, lexicon.form(match[0].lower())) for match in WORD.finditer(text))
+    return [_Hit(match.start(), match.end(), form) for match, form in found if form in wanted][:MOST_HITS]
+
+
+def _passage(text: str, hits: list[_Hit]) -> tuple[int, int]:
+    """Slide a window over the hits; the first with most different words, then most hits, wins."""
+    best, best_begin, last = (0, 0), 0, 0
+    for i, hit in enumerate(hits):
+        last = max(last, i)
+        while last < len(hits) and hits[last].end <= hit.begin + WIDTH:
+            last += 1
+        value = (len({h.form for h in hits[i:last]}), last - i)
+        if value > best:
+            best, best_begin = value, hit.begin
+    begin = _word_begin(text, max(0, best_begin - WIDTH // 4)) if best_begin > WIDTH // 4 else 0
+    end = begin + WIDTH + WIDTH // 4
+    return begin, len(text) if end >= len(text) else _word_begin(text, end)
+
+
+def _word_begin(text: str, near: int) -> int:
+    """The first place after `near`, within a long word's reach, where a new word begins."""
+    space = re.compile(r"\s+").search(text, near, near + 40)
+    return space.end() if space else near
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text)

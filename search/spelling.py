@@ -1,0 +1,72 @@
+"""Did the searcher mean another word? The nearest words of the corpus, the commoner the better."""
+
+from functools import cached_property
+
+import numpy as np
+
+from corpus.tokens import _PYTHON_PATTERN as WORD
+from search.lexicon import Lexicon
+from search.query import MAX_CHARACTERS, parse_query
+
+SHORTEST, LONGEST = 3, 20
+
+
+class Speller:
+    """Compares a word with the whole vocabulary at once; the tables are made at the first question."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+
+    @cached_property
+    def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Words worth suggesting as rows of character codes, their lengths and their document frequency."""
+        lexicon = self._lexicon
+        often = np.flatnonzero(lexicon.document_frequency >= min(2, lexicon.document_frequency.max(initial=0)))
+        fits = [i for i in often.tolist() if SHORTEST <= len(lexicon.words[i]) <= LONGEST]
+        words = np.array([lexicon.words[i] for i in fits], dtype=f"<U{LONGEST}")
+        codes = words.view(np.uint32).reshape(len(words), LONGEST)
+        return codes, np.char.str_len(words), lexicon.document_frequency[fits]
+
+    def suggest(self, query: str) -> str | None:
+        words = dict.fromkeys(word for clause in parse_query(query) for word in clause.words)
+        unknown = [word for word in words if self._lexicon.form(word) is None]
+        better = {word: near for word in unknown[:4] if (near := self.nearest(word))}
+        return _replace(query[:MAX_CHARACTERS], better) if better else None
+
+    def nearest(self, word: str) -> str | None:
+        """The word at the smallest edit distance (1, or 2 for longer words); among equals the commonest."""
+        if not SHORTEST <= len(word) <= LONGEST or any(letter.isdigit() for letter in word):
+            return None
+        reach = 1 if len(word) < 5 else 2
+        codes, lengths, frequency = self._tables
+        near = np.flatnonzero(np.abs(lengths - len(word)) <= reach)
+        if not len(near):
+            return None
+        distances = edit_distances(word, codes[near], lengths[near])
+        if distances.min() > reach:
+            return None
+        best = near[np.lexsort((-frequency[near], distances))[0]]
+        return "".join(map(chr, codes[best, : lengths[best]].tolist()))
+
+
+def edit_distances(word: str, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Optimal string alignment (insert, delete, replace, swap neighbours) of one word with many rows."""
+    width = int(lengths.max(initial=0))
+    rows, letters = codes[:, :width].T, [ord(letter) for letter in word]
+    before = before_that = np.zeros((width + 1, len(codes)), dtype=np.int8)
+    now = np.repeat(np.arange(width + 1, dtype=np.int8)[:, None], len(codes), axis=1)
+    for i, letter in enumerate(letters, start=1):
+        before_that, before, now = before, now, np.empty_like(now)
+        now[0] = i
+        for j in range(1, width + 1):
+            replaced = before[j - 1] + (rows[j - 1] != letter)
+            now[j] = np.minimum(np.minimum(before[j], now[j - 1]) + 1, replaced)
+            if i > 1 and j > 1:
+                swapped = (rows[j - 1] == letters[i - 2]) & (rows[j - 2] == letter)
+                now[j] = np.where(swapped, np.minimum(now[j], before_that[j - 2] + 1), now[j])
+    return now[lengths, np.arange(len(codes))]
+
+
+def _replace(query: str, better: dict[str, str]) -> str:
+    """The query as it was typed, with whole words exchanged."""
+    return WORD.sub(lambda match: better.get(match[0].lower(), match[0]), query)
