@@ -1,0 +1,94 @@
+"""Which queries do many people type? The head of the log: popular words and phrases of each topic, and of all."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from corpus.simulation.passages import Passages
+from corpus.simulation.people import People
+from corpus.simulation.phrases import Anchors, phrases_at
+from corpus.simulation.repetition import new_at_rate, repeated
+
+_ZIPF = 0.9  # of the popularity of the queries of a topic
+_EVERYBODYS = np.array([0.35, 0.25, 0.15, 0.1, 0.1])  # per class of length: popular queries of no topic in particular
+_NEW = 0.5  # of a user's popular queries are not a repetition of an earlier one
+_GROWTH = 1.25
+_STEPS = 60
+
+
+@dataclass(frozen=True)
+class Popular:
+    """Which popular query each event types; queries are numbered topic by topic, from the most popular down."""
+
+    query: np.ndarray  # per event
+    size: np.ndarray  # popular queries per topic, the last for the whole corpus
+    typed: int  # how many of them are typed at all
+
+
+def draw_popular(
+    people: People, events: np.ndarray, user: np.ndarray, length_class: int, topics: int, rng: np.random.Generator
+) -> Popular:
+    """Popular queries for these events: as many different ones as make the planned number shared by users."""
+    new = new_at_rate(user, _NEW, rng)
+    topic = people.session_topic[people.session[events[new]]].astype(np.int64)
+    topic[rng.random(len(topic)) < _EVERYBODYS[length_class]] = topics
+    chance = rng.random(len(topic))
+    size = _enough(topic, chance, user[new], topics, people.plan.shared[length_class])
+    query = _ranked(topic, chance, size)
+    return Popular(query[repeated(user, new, rng)], size, len(np.unique(query)))
+
+
+def popular_anchors(
+    passages: Passages, size: np.ndarray, length: int, first_number: int, rng: np.random.Generator
+) -> Anchors:
+    """Where the popular queries start: the commonest phrases of this length in each topic first, then any."""
+    topic = np.repeat(np.arange(len(size)), size)
+    position = [_commonest(passages, number, int(many), length, rng) for number, many in enumerate(size)]
+    own = first_number + np.arange(len(topic))
+    return Anchors(np.concatenate(position), topic, np.zeros_like(own), own)
+
+
+def _commonest(passages: Passages, topic: int, many: int, length: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions of this many phrases of a topic, from the commonest down; at random where there are not as many."""
+    if not many:
+        return np.empty(0, dtype=np.int64)
+    draws = 8 * many + 200
+    low, high = (np.full(draws, edge[topic]) for edge in (passages.low, passages.high))
+    position = passages.draw(low, high, rng)
+    zero = np.zeros(draws, dtype=np.int64)
+    anchors = Anchors(position, np.full(draws, topic), zero, zero)
+    _, first, often = np.unique(
+        phrases_at(passages, anchors, length, 0, slips=False).key(), return_index=True, return_counts=True
+    )
+    order = np.lexsort((first, -often))[:many]
+    return np.concatenate([position[first[order]], position[: many - len(order)]])
+
+
+def _enough(topic: np.ndarray, chance: np.ndarray, user: np.ndarray, topics: int, wanted: float) -> np.ndarray:
+    """Popular queries per topic, so that about `wanted` of them are typed by two users or more."""
+    share = np.bincount(topic, minlength=topics + 1) / max(len(topic), 1)
+    best, best_miss, total = np.ceil(share).astype(np.int64), np.inf, max(wanted / 2, 1.0)
+    for _ in range(_STEPS):
+        size = np.where(share > 0, np.maximum(1, np.rint(total * share)), 0).astype(np.int64)
+        shared = _shared(_ranked(topic, chance, size), user, int(size.sum()))
+        if abs(shared - wanted) < best_miss:
+            best, best_miss = size, abs(shared - wanted)
+        if shared >= wanted or total > len(topic):
+            break
+        total *= float(np.clip(wanted / max(shared, 1), 1.02, _GROWTH))
+    return best
+
+
+def _shared(query: np.ndarray, user: np.ndarray, queries: int) -> int:
+    """How many of the queries two users or more type."""
+    users = int(user.max()) + 1 if len(user) else 1
+    pairs = np.unique(query * users + user)
+    return int((np.bincount(pairs // users, minlength=queries) >= 2).sum())
+
+
+def _ranked(topic: np.ndarray, chance: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """The query at a Zipf-distributed rank of the topic, by the inverse of its distribution function."""
+    offset = np.cumsum(size) - size
+    top = (size[topic] + 1.0) ** (1 - _ZIPF) - 1
+    rank = np.floor((1 + chance * top) ** (1 / (1 - _ZIPF))).astype(np.int64) - 1
+    return offset[topic] + np.clip(rank, 0, size[topic] - 1)
