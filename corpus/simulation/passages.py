@@ -11,6 +11,8 @@ from corpus.simulation.topics import counts, members, topic_of_documents
 from corpus.simulation.words import Text, content_words
 
 _SETTLED = 5.0  # documents of a topic that must hold a word before it counts half
+_COMMONPLACE = 0.4  # log of the lift up to which a word tells nothing
+_NEVER_ZERO = 0.01
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,14 @@ def _ranges_of_documents(size: int, text: Text, order: np.ndarray, topic: np.nda
 
 
 def _salience(text: Text, topic: np.ndarray) -> np.ndarray:
-    """How telling each word is in each topic: log(1 + lift), less for words in few documents of the topic."""
+    """How telling each word is in each topic: the log of its lift, less for words in few documents of the topic."""
     matrix, sums = counts(text), members(topic, int(topic.max()) + 1)
     often = (sums @ matrix).toarray()
     holding = (sums @ matrix.sign()).toarray()
     share = often / np.maximum(often.sum(axis=1, keepdims=True), 1)
     lift = share / np.maximum(often.sum(axis=0) / often.sum(), 1e-12)
-    return np.log1p(lift) * holding / (holding + _SETTLED)
+    telling = np.maximum(np.log(np.maximum(lift, 1e-12)) - _COMMONPLACE, _NEVER_ZERO)
+    return telling * holding / (holding + _SETTLED)
 
 
 def _concatenated(start: np.ndarray, length: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from corpus.simulation.passages import Passages
 from corpus.simulation.spelling import COMPOUND, MISSPELT, PLAIN, slip, written
 
 LONGEST = 10
+_KEEP_THE_START = 3  # attempts that change the last word only
 _SLIPS = 5  # misspelt queries in a hundred
 # Attempts to find words that are still free: how the last word is written, and how far ahead it is taken from.
 _ONE_WORD = (
@@ -88,7 +89,9 @@ def phrases_at(passages: Passages, anchors: Anchors, length: int, attempt: int, 
     token, own = anchors.token, anchors.own
     ahead = np.zeros((len(token), length), dtype=np.int64)
     for j in range(1, length):
-        ahead[:, j] = ahead[:, j - 1] + 1 + (below(8, token, j) == 0)  # one word in eight is passed over
+        # One word in eight is passed over; where the words are taken or one comes twice, any two.
+        passed = below(8, token, j) == 0 if attempt < _KEEP_THE_START else below(3, own, attempt, j)
+        ahead[:, j] = ahead[:, j - 1] + 1 + passed
     if reach:
         ahead[:, -1] += below(reach, own, attempt, length)
     word = passages.word[_within(passages, anchors, ahead)]

@@ -18,10 +18,13 @@ _STEPS = 60
 
 @dataclass(frozen=True)
 class Popular:
-    """Which popular query each event types; queries are numbered topic by topic, from the most popular down."""
+    """Which popular query each event types. Queries stand on shelves, from the most popular down.
+
+    Shelf 0 is everybody's, shelf t + 1 that of topic t: everybody's queries are chosen first.
+    """
 
     query: np.ndarray  # per event
-    size: np.ndarray  # popular queries per topic, the last for the whole corpus
+    size: np.ndarray  # popular queries per shelf
     typed: int  # how many of them are typed at all
 
 
@@ -30,11 +33,11 @@ def draw_popular(
 ) -> Popular:
     """Popular queries for these events: as many different ones as make the planned number shared by users."""
     new = new_at_rate(user, _NEW, rng)
-    topic = people.session_topic[people.session[events[new]]].astype(np.int64)
-    topic[rng.random(len(topic)) < _EVERYBODYS[length_class]] = topics
-    chance = rng.random(len(topic))
-    size = _enough(topic, chance, user[new], topics, people.plan.shared[length_class])
-    query = _ranked(topic, chance, size)
+    shelf = 1 + people.session_topic[people.session[events[new]]].astype(np.int64)
+    shelf[rng.random(len(shelf)) < _EVERYBODYS[length_class]] = 0
+    chance = rng.random(len(shelf))
+    size = _enough(shelf, chance, user[new], topics + 1, people.plan.shared[length_class])
+    query = _ranked(shelf, chance, size)
     return Popular(query[repeated(user, new, rng)], size, len(np.unique(query)))
 
 
@@ -42,38 +45,45 @@ def popular_anchors(
     passages: Passages, size: np.ndarray, length: int, first_number: int, rng: np.random.Generator
 ) -> Anchors:
     """Where the popular queries start: the commonest phrases of this length in each topic first, then any."""
-    topic = np.repeat(np.arange(len(size)), size)
-    position = [_commonest(passages, number, int(many), length, rng) for number, many in enumerate(size)]
-    own = first_number + np.arange(len(topic))
-    return Anchors(np.concatenate(position), topic, np.zeros_like(own), own)
+    topics = np.roll(np.arange(len(size)), 1)  # the last topic is the whole corpus
+    used = np.empty(0, dtype=np.uint64)
+    position = []
+    for topic, many in zip(topics, size, strict=True):
+        start, keys = _commonest(passages, int(topic), int(many), length, used, rng)
+        used = np.concatenate([used, keys])
+        position.append(start)
+    own = first_number + np.arange(size.sum())
+    return Anchors(np.concatenate(position), np.repeat(topics, size), np.zeros_like(own), own)
 
 
-def _commonest(passages: Passages, topic: int, many: int, length: int, rng: np.random.Generator) -> np.ndarray:
-    """Positions of this many phrases of a topic, from the commonest down; at random where there are not as many."""
+def _commonest(
+    passages: Passages, topic: int, many: int, length: int, used: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where this many unused phrases of a topic start, from the commonest down (then any place), and their keys."""
     if not many:
-        return np.empty(0, dtype=np.int64)
-    draws = 8 * many + 200
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
+    draws = 8 * many + 1_000
     low, high = (np.full(draws, edge[topic]) for edge in (passages.low, passages.high))
     position = passages.draw(low, high, rng)
     zero = np.zeros(draws, dtype=np.int64)
-    anchors = Anchors(position, np.full(draws, topic), zero, zero)
-    _, first, often = np.unique(
-        phrases_at(passages, anchors, length, 0, slips=False).key(), return_index=True, return_counts=True
-    )
-    order = np.lexsort((first, -often))[:many]
-    return np.concatenate([position[first[order]], position[: many - len(order)]])
+    phrases = phrases_at(passages, Anchors(position, np.full(draws, topic), zero, zero), length, 0, slips=False)
+    keys, first, often = np.unique(phrases.key(), return_index=True, return_counts=True)
+    free = phrases.sound()[first] & ~np.isin(keys, used)
+    order = np.lexsort((first, -often, ~free))[:many]
+    order = order[free[order]]
+    return np.concatenate([position[first[order]], position[: many - len(order)]]), keys[order]
 
 
-def _enough(topic: np.ndarray, chance: np.ndarray, user: np.ndarray, topics: int, wanted: float) -> np.ndarray:
-    """Popular queries per topic, so that about `wanted` of them are typed by two users or more."""
-    share = np.bincount(topic, minlength=topics + 1) / max(len(topic), 1)
+def _enough(shelf: np.ndarray, chance: np.ndarray, user: np.ndarray, shelves: int, wanted: float) -> np.ndarray:
+    """Popular queries per shelf, so that about `wanted` of them are typed by two users or more."""
+    share = np.bincount(shelf, minlength=shelves) / max(len(shelf), 1)
     best, best_miss, total = np.ceil(share).astype(np.int64), np.inf, max(wanted / 2, 1.0)
     for _ in range(_STEPS):
         size = np.where(share > 0, np.maximum(1, np.rint(total * share)), 0).astype(np.int64)
-        shared = _shared(_ranked(topic, chance, size), user, int(size.sum()))
+        shared = _shared(_ranked(shelf, chance, size), user, int(size.sum()))
         if abs(shared - wanted) < best_miss:
             best, best_miss = size, abs(shared - wanted)
-        if shared >= wanted or total > len(topic):
+        if shared >= wanted or total > len(shelf):
             break
         total *= float(np.clip(wanted / max(shared, 1), 1.02, _GROWTH))
     return best
@@ -86,9 +96,9 @@ def _shared(query: np.ndarray, user: np.ndarray, queries: int) -> int:
     return int((np.bincount(pairs // users, minlength=queries) >= 2).sum())
 
 
-def _ranked(topic: np.ndarray, chance: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """The query at a Zipf-distributed rank of the topic, by the inverse of its distribution function."""
+def _ranked(shelf: np.ndarray, chance: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """The query at a Zipf-distributed rank of the shelf, by the inverse of its distribution function."""
     offset = np.cumsum(size) - size
-    top = (size[topic] + 1.0) ** (1 - _ZIPF) - 1
+    top = (size[shelf] + 1.0) ** (1 - _ZIPF) - 1
     rank = np.floor((1 + chance * top) ** (1 / (1 - _ZIPF))).astype(np.int64) - 1
-    return offset[topic] + np.clip(rank, 0, size[topic] - 1)
+    return offset[shelf] + np.clip(rank, 0, size[shelf] - 1)

@@ -27,7 +27,8 @@ def topic_of_documents(text: Text, progress: Progress) -> np.ndarray:
 def counts(text: Text) -> sparse.csr_matrix:
     """How often each word occurs in each document."""
     shape = (len(text.start) - 1, len(text.vocabulary))
-    matrix = sparse.csr_matrix((np.ones(len(text.word), np.float32), text.word, text.start), shape=shape)
+    # A copy: adding up repetitions sorts the words of each document in place.
+    matrix = sparse.csr_matrix((np.ones(len(text.word), np.float32), text.word.copy(), text.start), shape=shape)
     matrix.sum_duplicates()
     return matrix
 
