@@ -1,0 +1,53 @@
+"""Is a profile the bag of the terms a user typed?"""
+
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.errors import InputError
+from corpus.knowledge import Knowledge
+from corpus.profiles import build_profiles, dictionary
+from corpus.querylog import make_log
+from corpus.tokens import STOP_WORDS, tokenize
+
+WORDS = ["dog", "dogs", "the", "wine", "zzyzx", "raw-milk", "riding"]
+queries = st.lists(
+    st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)),
+    min_size=1,
+    max_size=15,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(queries)
+def test_a_profile_counts_every_term_that_the_dictionary_knows(rows: list[tuple[str, str]]) -> None:
+    log = make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
+    profiles = build_profiles(log, dictionary("any"))
+    for u, name in enumerate(profiles.users):
+        typed = Counter(t for user, query in rows if user == name for t in tokenize(query) if t not in STOP_WORDS)
+        assert profiles.of(u) == dict(typed)
+        assert (profiles.size[u], profiles.occurrences[u]) == (len(typed), sum(typed.values()))
+
+
+def test_wordnet_keeps_nouns_by_their_lemma() -> None:
+    log = make_log(pl.Series(["a", "a"]), pl.Series(["the dogs", "dog quickly zzyzx"]))
+    assert build_profiles(log, dictionary("wordnet")).of(0) == {"dog": 2}
+
+
+def test_a_taxonomy_keeps_its_leaves_whatever_their_case(tmp_path: Path) -> None:
+    tree = tmp_path / "tree.tsv"
+    tree.write_text("Raw-Milk\tMilk\nWine\tGoods\nMilk\tGoods\n")
+    log = make_log(pl.Series(["a", "b"]), pl.Series(["raw-milk WINE milk dog", "dog"]))
+    profiles = build_profiles(log, Knowledge(tree).words)
+    assert (profiles.of(0), profiles.of(1)) == ({"raw-milk": 1, "wine": 1}, {})
+
+
+def test_an_unknown_dictionary_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match="wordnet, taxonomy, any"):
+        dictionary("latin")
+    with pytest.raises(InputError, match="needs a taxonomy file"):
+        dictionary("taxonomy")
