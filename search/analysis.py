@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import scipy.sparse as sp
 
 from corpus.progress import Progress, silent
 from corpus.tokens import tokenize_column
@@ -87,7 +88,7 @@ def _read(column: Sequence[str], vocabulary: _Vocabulary, step: Callable[[int], 
     for begin in range(0, len(column), BLOCK):
         step(begin)
         tokens = tokenize_column(pl.Series(column[begin : begin + BLOCK], dtype=pl.String))
-        block = vocabulary.renumber(tokens.vocabulary)[tokens.ids]
+        block = vocabulary.renumber(tokens.vocabulary)[tokens.ids.astype(np.int32)]
         document = np.repeat(np.arange(len(tokens)), np.diff(tokens.start))[block >= 0]
         counts.append(np.bincount(document, minlength=len(tokens)))
         ids.append(block[block >= 0])
@@ -107,6 +108,10 @@ def _as_forms(words: Occurrences, form_of: np.ndarray) -> Occurrences:
 
 def _frequency(title: Occurrences, text: Occurrences, words: int) -> np.ndarray:
     """The number of documents that hold each word, in its title or its text."""
-    pairs = [(part.ids.astype(np.int64) << 32) | part.documents() for part in (title, text)]
-    held = np.unique(np.concatenate(pairs)) >> 32
-    return np.bincount(held, minlength=words).astype(np.int32)
+    documents = len(title.start) - 1
+    shape = (words, max(documents, 1))
+    rows = np.concatenate([title.ids, text.ids])
+    columns = np.concatenate([title.documents(), text.documents()])
+    held = sp.csr_matrix((np.ones(len(rows), dtype=np.int32), (rows, columns)), shape=shape)
+    held.sum_duplicates()
+    return np.diff(held.indptr).astype(np.int32)

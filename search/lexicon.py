@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from corpus.tokens import STOP_WORDS
+from corpus.wordnet import load_wordnet
 from search.query import Clause
 
 Lemmas = Callable[[list[str]], list[str | None]]
@@ -32,6 +33,9 @@ class Lexicon:
     def form(self, word: str) -> str | None:
         """The form under which the index holds a word; None when no document has it."""
         found = self.ids.get(word)
+        if found is None:
+            # A plural that no document spells out still has a lemma that some may hold.
+            found = self.ids.get(load_wordnet().lemma(word) or word)
         return None if found is None else self.forms[found]
 
     def resolve(self, clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:

@@ -46,7 +46,8 @@ def make_snippet(text: str, clauses: tuple[Clause, ...], lexicon: Lexicon) -> Sn
     for hit in (hit for hit in hits if begin <= hit.begin and hit.end <= end):
         pieces += [Piece(_one_line(text[here : hit.begin]), False), Piece(text[hit.begin : hit.end], True)]
         here = hit.end
-    pieces.append(Piece(_one_line(text[here:end]) + (" …" if end < len(text) else ""), False))
+    ending = _one_line(text[here:end])
+    pieces.append(Piece(ending.rstrip() + " …" if end < len(text) else ending, False))
     return Snippet(tuple(piece for piece in pieces if piece.text))
 
 

@@ -16,10 +16,23 @@ POSITION = "position"
 
 
 def build(analysis: Analysis, folder: Path, progress: Progress = silent) -> None:
-    """Write the index of all three fields into an empty folder, as one segment in the order of the corpus."""
+    """Write the index of all three fields into an empty folder."""
     writer = tantivy.Index(_schema(), path=str(folder)).writer(heap_size=256_000_000, num_threads=1)
+    try:
+        _add_all(analysis, writer, progress)
+        writer.commit()
+    except BaseException:
+        writer.rollback()
+        raise
+    finally:
+        writer.wait_merging_threads()
+
+
+def _add_all(analysis: Analysis, writer: tantivy.IndexWriter, progress: Progress) -> None:
     forms = np.array(analysis.lexicon.forms, dtype=object)
     for i in range(len(analysis)):
+        if i % 200 == 0:
+            progress(i, len(analysis), "indexing with tantivy")
         title, text = _words(forms, analysis.title, i), _words(forms, analysis.text, i)
         document = tantivy.Document()
         document.add_unsigned(POSITION, i)
@@ -27,10 +40,6 @@ def build(analysis: Analysis, folder: Path, progress: Progress = silent) -> None
         for field, value in ((ALL, title), (ALL, text), (TITLE, title), (TEXT, text)):
             document.add_text(field, value)
         writer.add_document(document)
-        if i % 200 == 0:
-            progress(i, len(analysis), "indexing with tantivy")
-    writer.commit()
-    writer.wait_merging_threads()
 
 
 def _schema() -> tantivy.Schema:

@@ -6,10 +6,11 @@ codec of ours, as arrays that are mapped into memory and scored at once. A codec
 """
 
 import mmap
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from whoosh.fields import Schema
 from whoosh.filedb.filestore import FileStorage, RamStorage
 from whoosh.index import TOC
 from whoosh.matching import ListMatcher
-from whoosh.reading import IndexReader, TermNotFound
+from whoosh.reading import IndexReader
 
 from corpus.progress import Progress, silent
 from search.analysis import Analysis, Occurrences
@@ -52,20 +53,21 @@ class PostingsMatcher(ListMatcher):
 class ArrayFieldWriter(W3FieldWriter):
     """Writes a term's whole posting list as three arrays; the dictionary entry is Whoosh's."""
 
-    def add_term(self, text: bytes, postings: Postings, lengths: np.ndarray) -> None:
+    def add_term(self, text: bytes, postings: Postings, statistics: Sequence[int]) -> None:
+        occurrences, most, shortest, longest, first_document, last_document = statistics
         info = W3TermInfo(
-            weight=float(postings.frequencies.sum()),
+            weight=occurrences,
             df=len(postings.documents),
-            minlength=int(lengths.min()),
-            maxlength=int(lengths.max()),
-            maxweight=float(postings.frequencies.max()),
-            minid=int(postings.documents[0]),
-            maxid=int(postings.documents[-1]),
+            minlength=shortest,
+            maxlength=longest,
+            maxweight=most,
+            minid=first_document,
+            maxid=last_document,
         )
         offset = self._postfile.tell()
         for array in (postings.documents, postings.frequencies, postings.positions):
-            self._postfile.write(array.astype(_INT, copy=False).tobytes())
-        info.set_extent(offset, self._postfile.tell() - offset)
+            self._postfile.write(array.tobytes())
+        info.set_extent(offset, _INT.itemsize * (2 * len(postings.documents) + occurrences))
         self._tindex.add(self._fieldid.to_bytes(2, "big") + text, info.to_bytes())
 
 
@@ -104,17 +106,17 @@ def build(analysis: Analysis, folder: Path, progress: Progress = silent) -> None
     segment = codec.new_segment(storage, INDEX_NAME)
     segment.set_doc_count(len(analysis))
     _write_lengths(codec.per_document_writer(storage, segment), schema, columns, len(analysis))
-    writer = codec.field_writer(storage, segment)
-    for i, field in enumerate(FIELDS):
-        np.save(folder / f"{field}_lengths.npy", columns[field].lengths)
-        writer.start_field(field, schema[field])
-        for done, (form, postings, lengths) in enumerate(_inverted(columns[field])):
-            writer.add_term(analysis.lexicon.forms[form].encode(), postings, lengths)
-            if done % 1_000 == 0:
-                forms = len(analysis.lexicon.forms)
-                progress(i * forms + done, len(FIELDS) * forms, "indexing with whoosh")
-        writer.finish_field()
-    writer.close()
+    # Whoosh's writers leave their files open when they are dropped.
+    with closing(codec.field_writer(storage, segment)) as writer:
+        for i, field in enumerate(FIELDS):
+            np.save(folder / f"{field}_lengths.npy", columns[field].lengths)
+            writer.start_field(field, schema[field])
+            for done, (form, postings, statistics) in enumerate(_inverted(columns[field])):
+                if done % 1_000 == 0:
+                    forms = len(analysis.lexicon.forms)
+                    progress(i * forms + done, len(FIELDS) * forms, "indexing with whoosh")
+                writer.add_term(analysis.lexicon.forms[form].encode(), postings, statistics)
+            writer.finish_field()
     TOC(schema, [segment], 1).write(storage, INDEX_NAME)
 
 
@@ -128,46 +130,64 @@ def _write_lengths(writer: Any, schema: Any, columns: dict[str, Occurrences], do
     writer.close()
 
 
-def _inverted(column: Occurrences) -> Iterator[tuple[int, Postings, np.ndarray]]:
-    """Each form that occurs, in order, with its postings and the lengths of the documents that hold it."""
+def _inverted(column: Occurrences) -> Iterator[tuple[int, Postings, list[int]]]:
+    """Each form that occurs, in order, with its postings and the statistics of its dictionary entry."""
     # Reading order is kept within a form, so documents and positions come out ascending.
     order = np.argsort(column.ids, kind="stable")
-    forms, documents, positions = column.ids[order], column.documents()[order], column.positions[order]
-    lengths = column.lengths
-    starts_pair = np.ones(len(forms), dtype=bool)
-    starts_pair[1:] = (forms[1:] != forms[:-1]) | (documents[1:] != documents[:-1])
-    pair = np.flatnonzero(starts_pair)
-    frequencies = np.diff(pair, append=len(forms)).astype(np.int32)
-    pair_form, pair_document = forms[pair], documents[pair]
-    term = np.flatnonzero(np.diff(pair_form, prepend=-1))
-    ends = np.append(term[1:], len(pair))
-    where = np.append(pair, len(forms))
-    for begin, end in zip(term.tolist(), ends.tolist(), strict=True):
-        held = pair_document[begin:end]
-        postings = Postings(held, frequencies[begin:end], positions[where[begin] : where[end]])
-        yield int(pair_form[begin]), postings, lengths[held]
+    forms, documents = column.ids[order], column.documents()[order]
+    positions = column.positions[order].astype(_INT)
+    changes = (np.diff(forms, prepend=-1) != 0) | (np.diff(documents, prepend=-1) != 0)
+    pair = np.flatnonzero(changes)  # where a form's occurrences in another document begin
+    held, frequencies = documents[pair].astype(_INT), np.diff(pair, append=len(forms)).astype(_INT)
+    term = np.flatnonzero(np.diff(forms[pair], prepend=-1))  # where the pairs of another form begin
+    bounds = [*term.tolist(), len(pair)]
+    where = np.append(pair, len(forms))[bounds].tolist()
+    statistics = _statistics(held, frequencies, column.lengths[held], term)
+    for i, form in enumerate(forms[pair][term].tolist()):
+        pairs = slice(bounds[i], bounds[i + 1])
+        yield form, Postings(held[pairs], frequencies[pairs], positions[where[i] : where[i + 1]]), statistics[i]
+
+
+def _statistics(held: np.ndarray, frequencies: np.ndarray, lengths: np.ndarray, term: np.ndarray) -> list[list[int]]:
+    """Per form: occurrences, most in one document, shortest and longest document, first and last document."""
+    if not len(term):
+        return []
+    columns = (
+        np.add.reduceat(frequencies, term, dtype=np.int64),
+        np.maximum.reduceat(frequencies, term),
+        np.minimum.reduceat(lengths, term),
+        np.maximum.reduceat(lengths, term),
+        held[term],
+        held[np.append(term[1:], len(held)) - 1],
+    )
+    return np.stack(columns, axis=1).tolist()
 
 
 class WhooshEngine(Engine):
-    """BM25 over Whoosh's dictionary. Each thread has its own reader: Whoosh's readers cannot be shared."""
+    """BM25 over Whoosh's dictionary. Whoosh's readers cannot be shared: each is lent to one thread at a time."""
 
     def __init__(self, folder: Path, lexicon: Lexicon, store: DocumentStore) -> None:
         super().__init__(lexicon, store)
         storage = MappedStorage(folder)
         self._index = storage.open_index(indexname=INDEX_NAME)
-        self._local = threading.local()
+        self._idle: SimpleQueue[IndexReader] = SimpleQueue()
         self._norms = {field: _norm(np.load(folder / f"{field}_lengths.npy")) for field in FIELDS}
 
-    def _reader(self) -> IndexReader:
-        if not hasattr(self._local, "reader"):
-            self._local.reader = self._index.reader()
-        return self._local.reader
+    @contextmanager
+    def _reader(self) -> Iterator[IndexReader]:
+        """An opened reader, for the time of one look-up; there are never more than threads that asked at once."""
+        try:
+            reader = self._idle.get_nowait()
+        except Empty:
+            reader = self._index.reader()
+        yield reader
+        self._idle.put(reader)
 
     def _postings(self, field: str, form: str) -> Postings | None:
-        try:
-            return self._reader().postings(field, form).postings
-        except TermNotFound:
-            return None
+        with self._reader() as reader:
+            if (field, form) not in reader:
+                return None
+            return reader.postings(field, form).postings
 
     def _best(self, clauses: tuple[Clause, ...], limit: int) -> Candidates:
         total = np.zeros(len(self.store))
@@ -201,7 +221,7 @@ class WhooshEngine(Engine):
         return idf * tf * (K1 + 1) / (tf + self._norms[field][documents])
 
     def close(self) -> None:
-        """Nothing is held but mapped memory, which goes with the last thread that reads it."""
+        """Nothing is held but mapped memory, which goes with the engine."""
 
 
 def _norm(lengths: np.ndarray) -> np.ndarray:

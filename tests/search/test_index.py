@@ -1,0 +1,188 @@
+"""Is an index swapped in whole, readable while it is replaced, and refused when it is damaged?"""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from corpus.documents import Documents
+
+from corpus.errors import Cancelled, InputError
+from search import index as index_module
+from search.index import build_index, choose_engine, index_for, open_index
+from search.versions import current_version
+
+
+def make_documents(pairs: list[tuple[str, str]], name: str = "blank") -> Documents:
+    ids, blank = [f"d{i}" for i in range(len(pairs))], [""] * len(pairs)
+    return Documents(name, ids, [title for title, _ in pairs], [text for _, text in pairs], blank, blank)
+
+
+OLD = make_documents([("Old", "lighthouse keeper"), ("Old too", "harbour")], "old")
+NEW = make_documents([("New", "harbour master"), ("New too", "harbour"), ("New as well", "lighthouse")], "new")
+
+
+def versions(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("version-*"))
+
+
+def test_documents_come_back_by_position(small: object, sentences: Documents, tmp_path: Path) -> None:
+    build_index(sentences, tmp_path / "index")
+    index = open_index(tmp_path / "index")
+    assert len(index) == len(sentences)
+    assert [index.documents[i] for i in range(len(index))] == [sentences[i] for i in range(len(sentences))]
+    with pytest.raises(IndexError):
+        index.documents[len(sentences)]
+
+
+def test_who_has_the_old_index_open_goes_on_reading_it(engine_name: str, tmp_path: Path) -> None:
+    build_index(OLD, tmp_path / "index", engine_name)
+    old = open_index(tmp_path / "index")
+    build_index(NEW, tmp_path / "index", engine_name)
+    new = open_index(tmp_path / "index")
+    assert old.engine.candidates("lighthouse").documents.tolist() == [0]
+    assert old.engine.candidates('"lighthouse keeper" title:old').documents.tolist() == [0, 1]
+    assert [old.documents[i].title for i in (0, 1)] == ["Old", "Old too"]
+    assert old.vectors.matrix[[0]].nnz == 3
+    assert new.engine.candidates("lighthouse").documents.tolist() == [2]
+    assert len(versions(tmp_path / "index")) == 1
+
+
+def test_a_build_that_is_stopped_leaves_the_old_index(engine_name: str, tmp_path: Path) -> None:
+    build_index(OLD, tmp_path / "index", engine_name)
+
+    def stop(done: int, total: int, stage: str) -> None:
+        if stage.startswith("indexing"):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        build_index(NEW, tmp_path / "index", engine_name, stop)
+    assert open_index(tmp_path / "index").name == "old"
+    assert len(versions(tmp_path / "index")) == 1
+
+
+KILLED = """
+import sys
+from corpus.documents import Documents
+from search.index import build_index
+
+def tell(done, total, stage):
+    if stage == "document vectors":
+        print("now", flush=True)
+        sys.stdin.read()
+
+build_index(Documents("new", ["a"], ["New"], ["harbour"], [""], [""]), sys.argv[1], progress=tell)
+"""
+
+
+def test_a_killed_build_leaves_the_old_index_and_the_next_one_cleans_up(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    build_index(OLD, folder)
+    command = [sys.executable, "-c", KILLED, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "now\n"
+        os.kill(process.pid, signal.SIGKILL)
+    assert len(versions(folder)) == 2
+    assert open_index(folder).name == "old"
+    build_index(NEW, folder)
+    assert open_index(folder).name == "new"
+    assert len(versions(folder)) == 1
+
+
+def test_a_truncated_index_is_refused_with_what_to_do(engine_name: str, tmp_path: Path) -> None:
+    build_index(OLD, tmp_path / "index", engine_name)
+    version = tmp_path / "index" / versions(tmp_path / "index")[0]
+    for path in sorted(path for path in version.rglob("*") if path.is_file() and path.stat().st_size > 1):
+        if path.name.startswith("."):  # tantivy's lock files
+            continue
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(InputError, match="run `shoal setup` again"):
+            open_index(tmp_path / "index")
+        path.unlink()
+        with pytest.raises(InputError, match="run `shoal setup` again"):
+            open_index(tmp_path / "index")
+        path.write_bytes(whole)
+    assert open_index(tmp_path / "index").name == "old"
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "../elsewhere", "version-none", "\x00"])
+def test_a_foreign_folder_is_no_index(tmp_path: Path, content: str) -> None:
+    with pytest.raises(InputError, match="run `shoal setup` again"):
+        open_index(tmp_path / "nothing")
+    (tmp_path / "current").write_text(content)
+    with pytest.raises(InputError, match="run `shoal setup` again"):
+        open_index(tmp_path)
+
+
+def test_an_index_is_not_built_over_other_peoples_files(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"thesis\.txt"):
+        build_index(OLD, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_an_index_of_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_index(OLD, tmp_path / "index")
+    monkeypatch.setattr(index_module, "FORMAT", index_module.FORMAT + 1)
+    with pytest.raises(InputError, match="its format is"):
+        open_index(tmp_path / "index")
+
+
+def test_auto_takes_tantivy_for_large_corpora_and_says_so() -> None:
+    assert choose_engine("auto", 50_000)[0] == "whoosh"
+    chosen, reason = choose_engine("auto", 50_001)
+    assert chosen == "tantivy"
+    assert "50,001 documents" in reason
+    with pytest.raises(InputError, match="choose one of: auto, whoosh, tantivy"):
+        choose_engine("lucene", 1)
+
+
+def test_the_choice_is_told_while_building_and_kept_in_the_index(tmp_path: Path) -> None:
+    stages: list[str] = []
+    build_index(OLD, tmp_path / "index", "auto", lambda done, total, stage: stages.append(stage))
+    assert any("engine: whoosh, chosen for 2 documents" in stage for stage in stages)
+    assert open_index(tmp_path / "index").meta["reason"].startswith("whoosh, chosen for 2 documents")
+
+
+def test_no_documents_and_documents_without_words_are_answered(engine_name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no documents"):
+        build_index(make_documents([]), tmp_path / "none", engine_name)
+    build_index(make_documents([("", ""), ("...", "\x00 !")]), tmp_path / "blank", engine_name)
+    index = open_index(tmp_path / "blank")
+    assert len(index.engine.candidates("anything")) == 0
+    assert index.engine.suggest("anything") is None
+    assert index.vectors.matrix.nnz == 0
+
+
+def test_the_index_of_a_file_is_built_once_and_again_when_the_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text('{"id": "1", "title": "Harbour", "text": "A lighthouse."}\n')
+    builds: list[str] = []
+    monkeypatch.setattr(index_module, "cache_folder", lambda: tmp_path / "cache")
+    real = index_module.build_index
+    monkeypatch.setattr(index_module, "build_index", lambda *a: (builds.append("built"), real(*a)))
+    assert len(index_for(corpus)) == 1
+    assert len(index_for(corpus)) == 1
+    assert builds == ["built"]
+    with corpus.open("a") as file:
+        file.write('{"id": "2", "title": "Pier", "text": "A boat."}\n')
+    assert len(index_for(corpus)) == 2
+    assert builds == ["built", "built"]
+    with pytest.raises(InputError, match="news, reuters, films"):
+        index_for(tmp_path / "nowhere.jsonl")
+
+
+def test_a_damaged_cached_index_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text('{"id": "1", "title": "Harbour", "text": "A lighthouse."}\n')
+    monkeypatch.setattr(index_module, "cache_folder", lambda: tmp_path / "cache")
+    index_for(corpus)
+    (folder,) = (tmp_path / "cache" / "indexes").iterdir()
+    (folder / str(current_version(folder)) / "index.json").write_text("{")
+    assert index_for(corpus).engine.candidates("lighthouse").documents.tolist() == [0]

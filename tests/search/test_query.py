@@ -1,0 +1,38 @@
+"""Does the query grammar read every string, and mean what it says?"""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from search.query import ALL, FIELDS, MAX_CLAUSES, TITLE, Clause, parse_query
+
+
+def test_words_phrases_and_fields_become_clauses() -> None:
+    clauses = parse_query('solar "red wine" title:music title:"the who"')
+    assert clauses == (
+        Clause(ALL, ("solar",)),
+        Clause(ALL, ("red", "wine")),
+        Clause(TITLE, ("music",)),
+        Clause(TITLE, ("the", "who")),
+    )
+
+
+def test_a_clause_is_written_as_it_is_typed() -> None:
+    query = 'solar "red wine" title:music text:"a b"'
+    assert " ".join(map(str, parse_query(query))) == query
+
+
+def test_repetitions_and_stop_words_are_left_out() -> None:
+    assert parse_query("the wine of the wine") == (Clause(ALL, ("wine",)),)
+    assert parse_query("to be or not to be") == (Clause(ALL, ("to", "be", "or", "not", "to", "be")),)
+    assert parse_query("") == ()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=300) | st.text(alphabet="ab \"title:x'’-", max_size=300))
+def test_every_string_is_read_into_a_bounded_number_of_known_clauses(query: str) -> None:
+    clauses = parse_query(query)
+    assert len(clauses) <= MAX_CLAUSES
+    for clause in clauses:
+        assert clause.field in FIELDS
+        assert clause.words
+        assert len(clause.words) <= MAX_CLAUSES

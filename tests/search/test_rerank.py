@@ -1,0 +1,164 @@
+"""Do profiles reorder candidates by cosine, weigh generalized terms rightly, and explain the score?"""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.errors import InputError
+from corpus.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
+from search.engines.base import Candidates
+from search.explain import explain
+from search.index import Index
+from search.rerank import cosines, rerank, rerank_many
+from search.vectors import DocumentVectors, profile_space
+
+QUERY = "president trump house"
+
+
+@pytest.fixture(scope="module")
+def drinks(tmp_path_factory: pytest.TempPathFactory) -> Taxonomy:
+    path: Path = tmp_path_factory.mktemp("taxonomy") / "drinks.tsv"
+    path.write_text("Wine\tDrink\nBottle\tDrink\nUnicorn\tDrink\nDrink\tThing\nMusic\tThing\n")
+    return read_taxonomy(path)
+
+
+def vector(index: Index, weights: dict[str, float]) -> sp.csr_matrix:
+    space = profile_space(list(weights), [False] * len(weights), index.vectors, None)
+    return sp.csr_matrix(np.array([list(weights.values())])) @ space
+
+
+def test_document_vectors_have_length_one_and_no_stop_words(news: Index) -> None:
+    lengths = np.sqrt(news.vectors.matrix.multiply(news.vectors.matrix).sum(axis=1))
+    np.testing.assert_allclose(lengths, 1, rtol=1e-5)
+    assert news.vectors.matrix.dtype == np.float32
+    assert not {"the", "of", "with"} & set(news.vectors.vocabulary)
+
+
+def test_every_spelling_of_a_word_has_one_column(small: Index) -> None:
+    vocabulary = small.vectors.vocabulary
+    assert vocabulary["elections"] == vocabulary["election"]
+    assert small.vectors.terms[vocabulary["panels"]] == "panel"
+
+
+def test_a_plain_term_goes_to_its_form_and_an_unknown_one_nowhere(small: Index) -> None:
+    space = profile_space(["wine", "panels", "unicorn"], [False] * 3, small.vectors, None).toarray()
+    assert space.sum(axis=1).tolist() == [1, 1, 0]
+    assert space[1, small.vectors.vocabulary["panel"]] == 1
+
+
+def test_a_generalized_label_is_shared_equally_among_its_leaves_in_the_corpus(small: Index, drinks: Taxonomy) -> None:
+    space = profile_space(["Drink", "Thing", "wine"], [True, True, False], small.vectors, drinks).toarray()
+    columns = [small.vectors.vocabulary[word] for word in ("wine", "bottle", "music")]
+    np.testing.assert_allclose(space[:, columns], [[1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3], [1, 0, 0]])
+    assert (space > 0).sum() == 6
+
+
+def test_a_label_of_wordnet_counts_for_the_words_below_it(news: Index) -> None:
+    space = profile_space(["animal.n.01", "entity.n.01"], [True, True], news.vectors, wordnet_taxonomy())
+    assert space.sum(axis=1).ravel().tolist()[0] == pytest.approx([1, 1])
+    animals = {news.vectors.terms[column] for column in space[[0]].indices}
+    assert {"dog", "horse"} <= animals
+    assert "president" not in animals
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(["dog.n.01", "food.n.01", "wine", "music", "qqzz", "person.n.01"]), max_size=6))
+def test_spreading_keeps_weights_and_adds_none(labels: list[str]) -> None:
+    vectors = DocumentVectors(sp.csr_matrix((1, 3)), {"wine": 0, "music": 1, "dog": 2}, ["wine", "music", "dog"])
+    space = profile_space(labels, [".n." in label for label in labels], vectors, wordnet_taxonomy())
+    sums = np.asarray(space.sum(axis=1)).ravel()
+    assert space.shape == (len(labels), 3)
+    assert all(total == pytest.approx(0) or total == pytest.approx(1) for total in sums)
+    assert (space.data > 0).all()
+
+
+def test_a_profile_equal_to_a_document_puts_it_first(news: Index) -> None:
+    candidates = news.engine.candidates(QUERY)
+    for document in candidates.documents[[0, 10, 50, 99]]:
+        ranking = rerank(candidates, news.vectors.matrix[[document]], news.vectors)
+        assert ranking.documents[0] == document
+        assert ranking.scores[0] == pytest.approx(1, rel=1e-5)
+
+
+def test_weight_zero_gives_the_engines_order_and_weight_one_the_cosines(news: Index) -> None:
+    candidates = news.engine.candidates(QUERY)
+    profile = vector(news, {"football": 3, "election": 1, "money": 2})
+    engine_only = rerank(candidates, profile, news.vectors, weight=0)
+    assert engine_only.documents.tolist() == candidates.documents.tolist()
+    np.testing.assert_allclose(engine_only.scores, candidates.scores / candidates.scores[0])
+    full = rerank(candidates, profile, news.vectors)
+    assert full.scores.tolist() == full.cosine.tolist()
+    assert (np.diff(full.scores) <= 0).all()
+    with pytest.raises(InputError, match="from 0"):
+        rerank(candidates, profile, news.vectors, weight=1.5)
+
+
+def test_cosines_are_those_of_dense_vectors(news: Index) -> None:
+    profile = vector(news, {"football": 3, "election": 1, "money": 2, "unicorns": 5})
+    documents = np.arange(0, len(news), 7)
+    dense = news.vectors.matrix[documents].toarray().astype(float)
+    p = profile.toarray().ravel()
+    np.testing.assert_allclose(cosines(documents, profile, news.vectors), dense @ p / np.linalg.norm(p), atol=1e-6)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.permutations(range(9)), st.floats(0, 1))
+def test_an_empty_profile_and_twins_keep_the_engines_order(order: list[int], weight: float) -> None:
+    matrix = sp.csr_matrix(np.tile([0.6, 0.8], (9, 1)).astype(np.float32))
+    vectors = DocumentVectors(matrix, {"a": 0, "b": 1}, ["a", "b"])
+    candidates = Candidates(np.array(order), np.ones(9))
+    for profile in (sp.csr_matrix((1, 2)), sp.csr_matrix([[1.0, 3.0]])):
+        assert rerank(candidates, profile, vectors, weight).documents.tolist() == order
+
+
+def test_no_candidates_and_no_scores_are_ranked_too(news: Index) -> None:
+    nothing = Candidates(np.zeros(0, dtype=np.int64), np.zeros(0))
+    assert len(rerank(nothing, vector(news, {"money": 1}), news.vectors)) == 0
+
+
+def test_many_queries_at_once_rank_as_one_at_a_time(news: Index) -> None:
+    queries = [QUERY, "climate change", "football club", "bank rates", "police attack"]
+    found = [news.engine.candidates(query) for query in queries]
+    documents = np.full((len(queries), 100), -1)
+    for row, candidates in zip(documents, found, strict=True):
+        row[: len(candidates)] = candidates.documents
+    rows = [vector(news, weights) for weights in ({"money": 1, "bank": 3}, {"police": 2, "city": 1}, {"unicorns": 1})]
+    profile_of = np.array([1, 0, 1, 2, 0])
+    ranked = rerank_many(documents, profile_of, sp.vstack(rows, format="csr"), news.vectors)
+    for i, candidates in enumerate(found):
+        alone = rerank(candidates, rows[profile_of[i]], news.vectors)
+        assert ranked[i, : len(alone)].tolist() == alone.documents.tolist()
+        assert (ranked[i, len(alone) :] == -1).all()
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_the_parts_of_an_explanation_sum_to_the_score_shown(news: Index, weight: float) -> None:
+    query = '"white house" president title:trump'
+    profile = vector(news, {"election": 3, "russia": 1, "money": 2, "vote": 2, "court": 1})
+    ranking = rerank(news.engine.candidates(query), profile, news.vectors, weight)
+    explanations = [explain(ranking, rank, query, news.engine, profile, news.vectors) for rank in range(10)]
+    for rank, explanation in enumerate(explanations):
+        assert explanation.document == ranking.documents[rank]
+        assert explanation.total() == pytest.approx(explanation.score, rel=1e-5, abs=1e-9)
+        for parts in (explanation.engine, explanation.profile):
+            values = [value for _, value in parts]
+            assert values == sorted(values, reverse=True)
+    assert any(explanation.engine for explanation in explanations) == (weight < 1)
+    assert any(explanation.profile for explanation in explanations) == (weight > 0)
+
+
+def test_reranking_a_hundred_candidates_takes_about_a_millisecond(news: Index) -> None:
+    candidates = news.engine.candidates(QUERY)
+    profile = vector(news, dict.fromkeys(news.vectors.terms[::50], 1.0))
+    times = []
+    for _ in range(30):
+        begin = time.perf_counter()
+        rerank(candidates, profile, news.vectors)
+        times.append(time.perf_counter() - begin)
+    assert len(candidates) == 100
+    assert np.median(times) < 0.003  # below 1 ms when the machine does nothing else
