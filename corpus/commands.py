@@ -29,13 +29,18 @@ def add_log_options(parser: argparse.ArgumentParser) -> None:
 
 def add_knowledge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--taxonomy", type=Path, help="a file of child<TAB>parent lines instead of WordNet")
+    parser.add_argument(
+        "--directory", type=Path, help="a topic directory: DMOZ content.rdf or path<TAB>title<TAB>description lines"
+    )
     parser.add_argument("--dictionary", choices=DICTIONARIES, default="", help="which tokens count as terms")
 
 
 def knowledge_of(options: argparse.Namespace) -> Knowledge:
-    known = Knowledge(options.taxonomy, dictionary_name=options.dictionary)
+    known = Knowledge(options.taxonomy, dictionary_name=options.dictionary, directory_file=options.directory)
     if options.taxonomy:
         _ = known.taxonomy  # a bad file is refused before any work is done
+    if options.directory:
+        _ = known.directory
     return known
 
 

@@ -1,11 +1,13 @@
-"""What is known besides the log? The taxonomy, the senses of words and the dictionary."""
+"""What is known besides the log? The taxonomy, the senses of words, the dictionary and the topic directory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from corpus.directory import SenseDirectory, TopicDirectory
+from corpus.directory_files import read_directory
 from corpus.profiles import Dictionary, dictionary
 from corpus.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
 from corpus.wordnet import load_wordnet
@@ -15,11 +17,13 @@ from corpus.wordnet import load_wordnet
 class Knowledge:
     """Public background that methods, attackers, search and measures share. Read only when asked for.
 
-    Without a taxonomy file it is WordNet's nouns; without a dictionary, the leaves of the taxonomy.
+    Without a taxonomy file it is WordNet's nouns; without a dictionary, the leaves of the taxonomy; without a topic
+    directory, the taxonomy is the directory.
     """
 
     taxonomy_file: Path | None = None
     dictionary_name: str = ""  # one of corpus.profiles.DICTIONARIES; empty: what fits the taxonomy
+    directory_file: Path | None = field(default=None, kw_only=True)
 
     @property
     def dictionary(self) -> str:
@@ -44,6 +48,14 @@ class Knowledge:
     def hypernym(self) -> np.ndarray:
         """The sense above each sense, -1 at the top."""
         return self.taxonomy.parent if self.taxonomy_file else load_wordnet().hypernym
+
+    @cached_property
+    def directory(self) -> TopicDirectory:
+        """The ranked categories of terms: those of a directory file, or the senses of a term and what is above them."""
+        if self.directory_file is not None:
+            return read_directory(self.directory_file, self.words)
+        names = self.taxonomy.labels if self.taxonomy_file else load_wordnet().synsets
+        return SenseDirectory(self.senses, self.hypernym, names)
 
     def stands_for(self, label: str) -> list[str]:
         """The terms that a generalized label stands for: the leaves below it, or the members of a bag a|b|c."""
