@@ -1,0 +1,106 @@
+"""What is a transaction over a taxonomy? Each user's terms as leaves with their paths, and how groups publish them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from anonymizer.base import Anonymized, Claim, Suppressed
+from anonymizer.publish import publish
+from corpus.profiles import Profiles
+from corpus.taxonomy import Taxonomy
+
+
+class Columns(NamedTuple):
+    """The items of transaction t are item[start[t]:start[t + 1]], ascending, each with how often it was used.
+
+    The path of item i, from the root to its leaf, is path[path_start[i]:path_start[i + 1]].
+    """
+
+    start: np.ndarray  # int64
+    item: np.ndarray  # int32
+    count: np.ndarray  # int32
+    path_start: np.ndarray  # int64
+    path: np.ndarray  # int32: nodes of the taxonomy
+
+
+@dataclass(frozen=True, eq=False)
+class Transactions:
+    """The users who have at least one term that the taxonomy knows, each a bag of its leaves."""
+
+    user: np.ndarray  # int64: the row of each transaction in the profiles
+    columns: Columns
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    @cached_property
+    def row(self) -> np.ndarray:
+        """The transaction of each item."""
+        return np.repeat(np.arange(len(self)), np.diff(self.columns.start))
+
+    @cached_property
+    def length(self) -> np.ndarray:
+        """|t|: the number of items of each transaction, copies counted."""
+        return np.bincount(self.row, weights=self.columns.count, minlength=len(self)).astype(np.int64)
+
+
+def transactions_of(profiles: Profiles, taxonomy: Taxonomy) -> Transactions:
+    """Profiles as transactions; a term that is no leaf is left out, and a user with no other term too."""
+    leaf = np.array([-1 if (v := taxonomy.leaf(term)) is None else v for term in profiles.terms], dtype=np.int64)
+    known = np.unique(leaf[leaf >= 0])
+    item_of_term = np.where(leaf >= 0, np.searchsorted(known, leaf), -1)
+    item = item_of_term[profiles.counts.indices]
+    row = np.repeat(np.arange(len(profiles)), np.diff(profiles.counts.indptr))[item >= 0]
+    bags = csr_array((profiles.counts.data[item >= 0], (row, item[item >= 0])), shape=(len(profiles), len(known)))
+    bags.sum_duplicates()
+    user = np.flatnonzero(np.diff(bags.indptr))
+    start = np.concatenate([[0], bags.indptr[1:][user]]).astype(np.int64)
+    item, count = bags.indices.astype(np.int32), bags.data.astype(np.int32)
+    return Transactions(user, Columns(start, item, count, *_paths(taxonomy, known)))
+
+
+def _paths(taxonomy: Taxonomy, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    start = np.concatenate([[0], np.cumsum(taxonomy.depth[leaves] + 1)]).astype(np.int64)
+    path = np.empty(start[-1], dtype=np.int32)
+    place, node = start[1:] - 1, leaves
+    while len(node):
+        path[place] = node
+        below_root = node > 0
+        place, node = place[below_root] - 1, taxonomy.parent[node[below_root]]
+    return start, path
+
+
+def least_common_generalization(m: csr_array, taxonomy: Taxonomy) -> csr_array:
+    """LCG(S) holds m_S(v) - sum over children w of m_S(w) copies of v; a row of `m` is the m_S of one group."""
+    below_root = np.arange(1, len(taxonomy))
+    ones = np.ones(len(below_root), dtype=np.int64)
+    to_parent = csr_array((ones, (below_root, taxonomy.parent[1:])), shape=(len(taxonomy), len(taxonomy)))
+    copies = csr_array(m - m @ to_parent)
+    copies.eliminate_zeros()
+    return copies
+
+
+def publish_generalized(
+    profiles: Profiles,
+    transactions: Transactions,
+    group: np.ndarray,
+    copies: csr_array,
+    taxonomy: Taxonomy,
+    claim: Claim,
+) -> Anonymized:
+    """One profile per group: how many copies of each node of the taxonomy. `group` holds each transaction's.
+
+    Suppressed is every occurrence that no published copy stands for (the N_s of Definition 3.2.3), and every
+    occurrence of a term that the taxonomy does not know.
+    """
+    used = np.unique(copies.indices)
+    labels = [taxonomy.labels[v].lower() if taxonomy.is_leaf[v] else taxonomy.labels[v] for v in used]
+    length = np.asarray(copies.sum(axis=1)).ravel()
+    kept = int((np.bincount(group, minlength=len(length)) * length).sum())
+    suppressed = Suppressed(int(profiles.occurrences.sum()) - kept, len(profiles) - len(transactions))
+    members = (transactions.user, group)
+    weights = csr_array(copies[:, used], dtype=float)
+    return publish(profiles.users, members, weights, labels, claim, suppressed, ~taxonomy.is_leaf[used])
