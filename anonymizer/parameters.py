@@ -28,8 +28,8 @@ class Parameter:
         if self.kind is str:
             return " | ".join(self.words)
         numbers = "whole number" if self.kind is int else "number"
-        low = "" if self.low is None else f" from {self.low:g}"
-        high = "" if self.high is None else f" to {self.high:g}"
+        low = "" if self.low is None else f" from {_written(self.low)}"
+        high = "" if self.high is None else f" to {_written(self.high)}"
         return " or ".join([numbers + low + high, *self.words])
 
     def check(self, given: object) -> Value:
@@ -57,6 +57,10 @@ class Parameter:
         if self.kind is int:
             return int(value) if value.is_integer() else None
         return value if value == value and abs(value) != float("inf") else None
+
+
+def _written(bound: float) -> str:
+    return f"{bound:,.0f}" if bound == int(bound) else f"{bound:g}"
 
 
 def check_settings(method: str, parameters: tuple[Parameter, ...], given: Mapping[str, object]) -> dict[str, Value]:
