@@ -125,7 +125,7 @@ DATA_SETS: dict[str, DataSet] = {
         DataSet("wordnet", "WordNet 3.0", (_WORDNET,)),
         DataSet("news", "World news of early 2017", (_NEWS,), documents=3_824),
         DataSet("reuters", "Reuters-21578 stories of 1987", (_REUTERS,), documents=19_043),
-        DataSet("films", "Films, and what 943 people rated", (_FILMS, _RATINGS), documents=44_161, users=943),
+        DataSet("films", "Films, and what 943 people rated", (_FILMS, _RATINGS), documents=44_322, users=943),
         DataSet("web-queries", "Web queries without users", (_WEB_QUERIES,), queries=110_000),
     )
 }
