@@ -64,6 +64,18 @@ class QueryLog:
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return replace(some, users=self.users.filter(pl.Series(mask)), start=start)
 
+    def compacted(self) -> "QueryLog":
+        """The same events without the queries and urls that no event of this log has."""
+        asked, query = np.unique(self.query, return_inverse=True)
+        clicked, url = np.unique(self.click_url, return_inverse=True)
+        return replace(
+            self,
+            queries=self.queries.gather(asked),
+            urls=self.urls.gather(clicked),
+            query=query.astype(np.int32),
+            click_url=url.astype(np.int32),
+        )
+
     def digest(self) -> str:
         """A sha-256 of the content, the same however the file was packed."""
         sha = hashlib.sha256()
