@@ -38,6 +38,19 @@ class Lexicon:
             found = self.ids.get(load_wordnet().lemma(word) or word)
         return None if found is None else self.forms[found]
 
+    @cached_property
+    def _by_form(self) -> tuple[np.ndarray, np.ndarray]:
+        """Words in the order of their forms, and where each form's begin."""
+        return np.argsort(self.form_of, kind="stable"), np.searchsorted(
+            np.sort(self.form_of), np.arange(len(self.forms) + 1)
+        )
+
+    def spellings(self, form: str) -> list[str]:
+        """The words of the corpus that have this form."""
+        order, start = self._by_form
+        number = self.ids[form]
+        return [self.words[i] for i in order[start[number] : start[number + 1]]]
+
     def resolve(self, clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
         """The clauses in index forms, without those that no document can match."""
         resolved = []

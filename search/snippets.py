@@ -1,9 +1,10 @@
 """Which passage of a document shows why it was found?"""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
-from corpus.tokens import _PYTHON_PATTERN as WORD
 from search.lexicon import Lexicon
 from search.query import Clause
 
@@ -11,6 +12,7 @@ WIDTH = 220
 # A text of megabytes is looked at up to here, so that a snippet never takes long.
 LONGEST_TEXT = 100_000
 MOST_HITS = 500
+_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,35 @@ def make_snippet(text: str, clauses: tuple[Clause, ...], lexicon: Lexicon) -> Sn
 
 
 def _hits(text: str, clauses: tuple[Clause, ...], lexicon: Lexicon) -> list[_Hit]:
-    wanted = {word for clause in clauses for word in clause.words}
-    if not wanted:
-        return []
-    found = ((match, lexicon.form(match[0].lower())) for match in WORD.finditer(text))
-    return [_Hit(match.start(), match.end(), form) for match, form in found if form in wanted][:MOST_HITS]
+    """The words of the query where they stand in the text, in any spelling of their form."""
+    lowered = _lowered(text)
+    forms = sorted({form for clause in clauses for form in clause.words})
+    spelled = [(word, form) for form in forms for word in lexicon.spellings(form)]
+    hits = [hit for word, form in spelled for hit in islice(_finds(lowered, word, form), MOST_HITS)]
+    return sorted(hits, key=lambda hit: hit.begin)[:MOST_HITS]
+
+
+def _finds(lowered: str, word: str, form: str) -> Iterator[_Hit]:
+    begin = lowered.find(word)
+    while begin >= 0:
+        end = begin + len(word)
+        # The tokenizer decides whether this is a word or a part of one ("wine" in "wine-red").
+        if (begin == 0 or not _joins(lowered[max(0, begin - 2) : begin][::-1])) and not _joins(lowered[end : end + 2]):
+            yield _Hit(begin, end, form)
+        begin = lowered.find(word, end)
+
+
+def _joins(beside: str) -> bool:
+    """Whether the two characters beside a word, the nearer first, make it a part of a longer one."""
+    return bool(beside) and (beside[0].isalnum() or (beside[0] in "-'’" and beside[1:].isalnum()))
+
+
+def _lowered(text: str) -> str:
+    """Lower case, character by character, so that places in it are places in the text."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 def _passage(text: str, hits: list[_Hit]) -> tuple[int, int]:
@@ -76,9 +102,9 @@ def _passage(text: str, hits: list[_Hit]) -> tuple[int, int]:
 
 def _word_begin(text: str, near: int) -> int:
     """The first place after `near`, within a long word's reach, where a new word begins."""
-    space = re.compile(r"\s+").search(text, near, near + 40)
+    space = _SPACE.search(text, near, near + 40)
     return space.end() if space else near
 
 
 def _one_line(text: str) -> str:
-    return re.sub(r"\s+", " ", text)
+    return _SPACE.sub(" ", text)

@@ -18,14 +18,14 @@ class Speller:
         self._lexicon = lexicon
 
     @cached_property
-    def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Words worth suggesting as rows of character codes, their lengths and their document frequency."""
+    def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Words worth suggesting: rows of character codes, lengths, letters used, document frequency."""
         lexicon = self._lexicon
         often = np.flatnonzero(lexicon.document_frequency >= min(2, lexicon.document_frequency.max(initial=0)))
         fits = [i for i in often.tolist() if SHORTEST <= len(lexicon.words[i]) <= LONGEST]
         words = np.array([lexicon.words[i] for i in fits], dtype=f"<U{LONGEST}")
         codes = words.view(np.uint32).reshape(len(words), LONGEST)
-        return codes, np.char.str_len(words), lexicon.document_frequency[fits]
+        return codes, np.char.str_len(words), _letters(codes), lexicon.document_frequency[fits]
 
     def suggest(self, query: str) -> str | None:
         words = dict.fromkeys(word for clause in parse_query(query) for word in clause.words)
@@ -38,8 +38,10 @@ class Speller:
         if not SHORTEST <= len(word) <= LONGEST or any(letter.isdigit() for letter in word):
             return None
         reach = 1 if len(word) < 5 else 2
-        codes, lengths, frequency = self._tables
-        near = np.flatnonzero(np.abs(lengths - len(word)) <= reach)
+        codes, lengths, letters, frequency = self._tables
+        # One edit adds or takes at most two letters from the set of letters used.
+        differ = np.bitwise_count(letters ^ _letters(np.array([[ord(letter) for letter in word]]))[0])
+        near = np.flatnonzero((np.abs(lengths - len(word)) <= reach) & (differ <= 2 * reach))
         if not len(near):
             return None
         distances = edit_distances(word, codes[near], lengths[near])
@@ -47,6 +49,12 @@ class Speller:
             return None
         best = near[np.lexsort((-frequency[near], distances))[0]]
         return "".join(map(chr, codes[best, : lengths[best]].tolist()))
+
+
+def _letters(codes: np.ndarray) -> np.ndarray:
+    """The set of letters of each row, as the bits of one number (letters 64 apart share a bit)."""
+    bits = np.where(codes > 0, np.uint64(1) << (codes % 64).astype(np.uint64), np.uint64(0))
+    return np.bitwise_or.reduce(bits, axis=1)
 
 
 def edit_distances(word: str, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
