@@ -7,7 +7,7 @@ import polars as pl
 
 from corpus.simulation.mixing import below, mix
 from corpus.simulation.passages import Passages
-from corpus.simulation.spelling import COMPOUND, MISSPELT, PLAIN, slip, written
+from corpus.simulation.spelling import COMPOUND, MISSPELT, NUMBERED, NUMBERS, PLAIN, slip, written
 
 LONGEST = 10
 _KEEP_THE_START = 3  # attempts that change the last word only
@@ -15,11 +15,11 @@ _SLIPS = 5  # misspelt queries in a hundred
 # Attempts to find words that are still free: how the last word is written, and how far ahead it is taken from.
 _ONE_WORD = (
     (PLAIN, 0), (PLAIN, 16), (PLAIN, 4_096), (COMPOUND, 0), (MISSPELT, 0), (COMPOUND, 64), (MISSPELT, 64),
-    (COMPOUND, 4_096), (MISSPELT, 4_096), (COMPOUND, 1 << 20), (MISSPELT, 1 << 20), (COMPOUND, 1 << 20),
+    (COMPOUND, 512), (MISSPELT, 4_096), (COMPOUND, 4_096), (COMPOUND, 1 << 20), (NUMBERED, 0), (NUMBERED, 1 << 20),
 )  # fmt: skip
 _MORE_WORDS = (
     (PLAIN, 0), (PLAIN, 8), (PLAIN, 64), (PLAIN, 512), (PLAIN, 4_096), (PLAIN, 1 << 20), (PLAIN, 1 << 20),
-    (MISSPELT, 0), (COMPOUND, 64), (MISSPELT, 1 << 20), (COMPOUND, 1 << 20), (COMPOUND, 1 << 20),
+    (MISSPELT, 0), (COMPOUND, 64), (MISSPELT, 1 << 20), (COMPOUND, 1 << 20), (NUMBERED, 0), (NUMBERED, 1 << 20),
 )  # fmt: skip
 
 
@@ -42,7 +42,7 @@ class Phrases:
 
     words: np.ndarray  # int32, queries x length
     kind: np.ndarray  # int8
-    extra: np.ndarray  # int32: the word run into the last one, or the slip
+    extra: np.ndarray  # int32: the word run into the last one, the slip, or the number behind it
     position: np.ndarray  # where the query starts
 
     def key(self) -> np.ndarray:
@@ -78,7 +78,8 @@ class Taken:
         inside = place < len(self._keys)
         known[inside] = self._keys[place[inside]] == key[inside]
         won = first & ~known
-        self._keys = np.sort(np.concatenate([self._keys, key[won]]))
+        new = np.sort(key[won])
+        self._keys = np.insert(self._keys, np.searchsorted(self._keys, new), new)
         return won
 
 
@@ -95,13 +96,13 @@ def phrases_at(passages: Passages, anchors: Anchors, length: int, attempt: int, 
     if reach:
         ahead[:, -1] += below(reach, own, attempt, length)
     word = passages.word[_within(passages, anchors, ahead)]
-    other = passages.word[_within(passages, anchors, ahead[:, -1:] + 1)][:, 0]
+    other = passages.word[_within(passages, anchors, ahead[:, -1:] + 1 + _further(reach, own, attempt))][:, 0]
     kind = np.full(len(token), how, dtype=np.int8)
     if slips and how == PLAIN:
         kind[below(100, own, LONGEST + length) < _SLIPS] = MISSPELT
-    letters = passages.letters[word[:, -1]]
-    slipped = slip(below(1 << 20, own, attempt, LONGEST + 1), letters)
-    extra = np.where(kind == COMPOUND, other, np.where(kind == MISSPELT, slipped, 0))
+    chance = below(1 << 20, own, attempt, LONGEST + 1)
+    slipped = slip(chance, passages.letters[word[:, -1]])
+    extra = np.select([kind == COMPOUND, kind == MISSPELT, kind == NUMBERED], [other, slipped, chance % NUMBERS], 0)
     return Phrases(word, kind, extra.astype(np.int32), anchors.position)
 
 
@@ -119,6 +120,11 @@ def fresh_phrases(passages: Passages, anchors: Anchors, length: int, taken: Take
             getattr(result, column)[pending] = getattr(again, column)
         pending = pending[~won]
     return result
+
+
+def _further(reach: int, own: np.ndarray, attempt: int) -> np.ndarray:
+    """How far the second half of a compound is from the first; next to it unless that was tried before."""
+    return below(max(reach, 1), own, attempt, LONGEST + 2)[:, None]
 
 
 def _within(passages: Passages, anchors: Anchors, ahead: np.ndarray) -> np.ndarray:

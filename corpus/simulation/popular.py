@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from corpus.simulation.meter import Meter
 from corpus.simulation.passages import Passages
 from corpus.simulation.people import People
 from corpus.simulation.phrases import Anchors, phrases_at
@@ -29,14 +30,20 @@ class Popular:
 
 
 def draw_popular(
-    people: People, events: np.ndarray, user: np.ndarray, length_class: int, topics: int, rng: np.random.Generator
+    people: People,
+    events: np.ndarray,
+    user: np.ndarray,
+    length_class: int,
+    topics: int,
+    meter: Meter,
+    rng: np.random.Generator,
 ) -> Popular:
     """Popular queries for these events: as many different ones as make the planned number shared by users."""
     new = new_at_rate(user, _NEW, rng)
     shelf = 1 + people.session_topic[people.session[events[new]]].astype(np.int64)
     shelf[rng.random(len(shelf)) < _EVERYBODYS[length_class]] = 0
     chance = rng.random(len(shelf))
-    size = _enough(shelf, chance, user[new], topics + 1, people.plan.shared[length_class])
+    size = _enough(shelf, chance, user[new], topics + 1, people.plan.shared[length_class], meter)
     query = _ranked(shelf, chance, size)
     return Popular(query[repeated(user, new, rng)], size, len(np.unique(query)))
 
@@ -74,11 +81,14 @@ def _commonest(
     return np.concatenate([position[first[order]], position[: many - len(order)]]), keys[order]
 
 
-def _enough(shelf: np.ndarray, chance: np.ndarray, user: np.ndarray, shelves: int, wanted: float) -> np.ndarray:
+def _enough(
+    shelf: np.ndarray, chance: np.ndarray, user: np.ndarray, shelves: int, wanted: float, meter: Meter
+) -> np.ndarray:
     """Popular queries per shelf, so that about `wanted` of them are typed by two users or more."""
     share = np.bincount(shelf, minlength=shelves) / max(len(shelf), 1)
     best, best_miss, total = np.ceil(share).astype(np.int64), np.inf, max(wanted / 2, 1.0)
     for _ in range(_STEPS):
+        meter.advance()
         size = np.where(share > 0, np.maximum(1, np.rint(total * share)), 0).astype(np.int64)
         shared = _shared(_ranked(shelf, chance, size), user, int(size.sum()))
         if abs(shared - wanted) < best_miss:

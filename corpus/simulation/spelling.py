@@ -1,9 +1,10 @@
-"""How is a word typed that no document holds? Two words written as one, or one with a slip of the finger."""
+"""How is a word typed that no document holds? Two words as one, a slip of the finger, or a number behind it."""
 
 import numpy as np
 import polars as pl
 
-PLAIN, COMPOUND, MISSPELT = 0, 1, 2
+PLAIN, COMPOUND, MISSPELT, NUMBERED = 0, 1, 2, 3
+NUMBERS = 10_000
 _DROPPED, _DOUBLED = 0, 1
 _PLACES = 64
 
@@ -15,7 +16,7 @@ def slip(choice: np.ndarray, letters: np.ndarray) -> np.ndarray:
 
 
 def written(words: pl.Series, word: np.ndarray, kind: np.ndarray, extra: np.ndarray) -> pl.Series:
-    """The words as typed: as they are, run together with the word `extra`, or with the slip `extra`."""
+    """The words as typed: as they are, run together with the word `extra`, with that slip, or that number."""
     typed = words.gather(word).to_frame("word").with_columns(
         kind=pl.Series(kind), extra=pl.Series(extra.astype(np.int64)),
         other=words.gather(np.where(kind == COMPOUND, extra, 0)),
@@ -23,6 +24,7 @@ def written(words: pl.Series, word: np.ndarray, kind: np.ndarray, extra: np.ndar
     return typed.select(
         pl.when(pl.col("kind") == COMPOUND).then(pl.col("word") + pl.col("other"))
         .when(pl.col("kind") == MISSPELT).then(_misspelt())
+        .when(pl.col("kind") == NUMBERED).then(pl.col("word") + pl.col("extra").cast(pl.String))
         .otherwise(pl.col("word")).alias("typed")
     ).to_series()  # fmt: skip
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from corpus.documents import load_documents
-from corpus.fetch import cache_folder
+from corpus.fetch import cache_folder, data_set
 from corpus.progress import Progress, silent
 from corpus.simulation.log import SimulatedLog, simulate_log
 
@@ -38,11 +38,12 @@ def write_log(log: SimulatedLog, path: Path, progress: Progress = silent) -> Non
     progress(len(log), len(log), "writing the log")
 
 
-def default_log(data_set: str, users: int = 1_000, progress: Progress = silent) -> Path:
+def default_log(name: str, users: int = 1_000, progress: Progress = silent) -> Path:
     """The log of simulated users over a data set's documents: made once, then kept. Its name says what it is."""
-    path = cache_folder() / "logs" / f"simulated-users-{data_set}-{users}-v{_VERSION}.tsv"
+    version = f"{data_set(name).version}-{_VERSION}"
+    path = cache_folder() / "logs" / f"simulated-users-{name}-{users}-{version}.tsv"
     if not path.is_file():
-        log = simulate_log(load_documents(data_set, progress=progress), users, progress=progress)
+        log = simulate_log(load_documents(name, progress), users, progress=progress)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_log(log, path, progress)
     return path
