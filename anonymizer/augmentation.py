@@ -1,6 +1,6 @@
 """What else does a profile mean? Its terms as synonym sets, and the more general ones within a few steps above them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,13 +79,24 @@ def semantic_similarity(
     first: Mapping[str, float], second: Mapping[str, float], a: int, knowledge: Knowledge | None = None
 ) -> float:
     """The cosine of two augmented profiles (Definition 2, Equation 4)."""
-    terms = sorted({*first, *second})
-    weights = np.array([[profile.get(term, 0.0) for term in terms] for profile in (first, second)])
-    pair = Profiles(pl.Series(["first", "second"]), terms, csr_array(weights))
-    vectors = augment(pair, a, knowledge or Knowledge())
+    vectors = augment(_as_profiles([first, second]), a, knowledge or Knowledge())
     dots = (vectors @ vectors.T).toarray()
     norms = np.sqrt(dots[0, 0] * dots[1, 1])
     return float(dots[0, 1] / norms) if norms else 0.0
+
+
+def senses_in_context(profile: Mapping[str, float], knowledge: Knowledge | None = None) -> dict[str, int]:
+    """The synonym set that each term of a profile is read as, among those of `Knowledge.senses`."""
+    known = knowledge or Knowledge()
+    rows = _as_profiles([profile])
+    chosen = _chosen_senses(rows.counts, senses_of(rows.terms, known), silent)
+    return {rows.terms[t]: int(node) for t, node in zip(rows.counts.indices, chosen, strict=True)}
+
+
+def _as_profiles(bags: Sequence[Mapping[str, float]]) -> Profiles:
+    terms = sorted({term for bag in bags for term in bag})
+    weights = np.array([[bag.get(term, 0.0) for term in terms] for bag in bags])
+    return Profiles(pl.Series([str(row) for row in range(len(bags))]), terms, csr_array(weights))
 
 
 def _chosen_senses(counts: csr_array, senses: Senses, progress: Progress) -> np.ndarray:

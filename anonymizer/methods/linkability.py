@@ -36,7 +36,7 @@ class Linkability(Method):
         paper="Yun Zhu and Li Xiong, 2010: Anonymizing User Profiles for Personalized Web Search (TR-2010-007)",
         unit="user",
         takes="profiles",
-        protects="Which terms of a group's profile are yours: an average user is linked to one with probability p at most.",
+        protects="Which terms of a group's profile are yours: an average user is linked with probability p at most.",
         does_not_protect=(
             "A user with a larger profile than average (one large enough stands alone unless members is 2 or more), "
             "and terms that all members share."
@@ -76,7 +76,7 @@ class Linkability(Method):
         group[users] = self.bundle(part, np.random.default_rng(seed), progress)
         claim = Claim(
             id="p-linkability",
-            statement=f"An average user is linked to a term of the group's profile with probability {self.p:g} at most.",
+            statement=f"An average user is linked to a term of the profile with probability {self.p:g} at most.",
             values={"p": self.p, "representative": self.representative, "members": self.members},
         )
         return publish_centroids(data, group, claim, union=self.representative == "union")
