@@ -42,7 +42,7 @@ def _lay_out(t: int, columns: Columns, bench: Bench) -> int:
             if bench.c[v] == 0:
                 bench.held[held] = v
                 held += 1
-            bench.c[v] += columns.count[x]
+            bench.c[v] += columns.copies[x]
     return held
 
 
@@ -97,7 +97,7 @@ def _all_open(clusters: int) -> np.ndarray:
 
 
 @njit(cache=True)
-def _shared(j: int, clusters: Clusters, gain: np.ndarray, bench: Bench) -> int:
+def _shared(j: int, clusters: Clusters, gain: np.ndarray, bench: Bench) -> np.int64:
     """Sum over v of min(m(v), c(v)) * gain(v): what one member saves against suppressing all of it."""
     total = np.int64(0)
     for x in range(clusters.start[j], clusters.start[j] + clusters.width[j]):

@@ -75,7 +75,7 @@ def _expandable(rows: np.ndarray, columns: Columns, tree: Tree, state: State, ga
 
 
 @njit(cache=True)
-def _first_below(t: int, v: int, columns: Columns) -> int:
+def _first_below(t: int, v: int, columns: Columns) -> np.int64:
     """The first item of t that is not left of v in the tree; items are in the tree's order."""
     low, high = columns.start[t], columns.start[t + 1]
     while low < high:
@@ -88,14 +88,14 @@ def _first_below(t: int, v: int, columns: Columns) -> int:
 
 
 @njit(cache=True)
-def _is_below(x: int, t: int, v: int, columns: Columns, tree: Tree) -> bool:
+def _is_below(x: np.int64, t: int, v: int, columns: Columns, tree: Tree) -> bool:
     if x >= columns.start[t + 1]:
         return False
     return columns.path[columns.path_start[columns.item[x] + 1] - 1] < tree.end[v]
 
 
 @njit(cache=True)
-def _slot(key: int, keys: np.ndarray) -> int:
+def _slot(key: np.int64, keys: np.ndarray) -> int:
     """Where a key stands, or may stand, in an open hash table whose length is a power of two; -1 is empty."""
     mask = len(keys) - 1
     slot = (key ^ (key >> 17) ^ (key >> 31)) * 0x9E3779B1 & mask

@@ -21,7 +21,7 @@ class Columns(NamedTuple):
 
     start: np.ndarray  # int64
     item: np.ndarray  # int32
-    count: np.ndarray  # int32
+    copies: np.ndarray  # int32
     path_start: np.ndarray  # int64
     path: np.ndarray  # int32: nodes of the taxonomy
 
@@ -44,7 +44,7 @@ class Transactions:
     @cached_property
     def length(self) -> np.ndarray:
         """|t|: the number of items of each transaction, copies counted."""
-        return np.bincount(self.row, weights=self.columns.count, minlength=len(self)).astype(np.int64)
+        return np.bincount(self.row, weights=self.columns.copies, minlength=len(self)).astype(np.int64)
 
 
 def transactions_of(profiles: Profiles, taxonomy: Taxonomy) -> Transactions:

@@ -15,7 +15,7 @@ from anonymizer.generalization import (
     publish_generalized,
     transactions_of,
 )
-from anonymizer.parameters import Parameter, group_size
+from anonymizer.parameters import Parameter, Value, group_size
 from corpus.profiles import Profiles
 from corpus.progress import Progress, silent
 from corpus.querylog import QueryLog
@@ -66,7 +66,11 @@ class Clump(Method):
         copies = least_common_generalization(m, taxonomy)
         if self.duplicates == "drop":
             copies.data[:] = 1
-        values = {"k": self.k, "published": "least-common-generalization", "duplicates": self.duplicates}
+        values: dict[str, Value] = {
+            "k": self.k,
+            "published": "least-common-generalization",
+            "duplicates": self.duplicates,
+        }
         statement = f"Every profile is the least common generalization of the profiles of at least {self.k} users."
         claim = Claim("transactional-k-anonymity", statement, values)
         return publish_generalized(data, transactions, group, copies, taxonomy, claim)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from anonymizer.base import Anonymized, Claim, Method, MethodInfo
 from anonymizer.drilldown import State, Tree, drill_down, new_state
 from anonymizer.generalization import Transactions, publish_generalized, transactions_of
-from anonymizer.parameters import Parameter, group_size
+from anonymizer.parameters import Parameter, Value, group_size
 from corpus.profiles import Profiles
 from corpus.progress import Progress, silent
 from corpus.querylog import QueryLog
@@ -50,7 +50,11 @@ class Partition(Method):
         copies = _copies_all_can_supply(transactions, state, len(taxonomy))
         if self.bags == "no":
             copies.data[:] = 1
-        values = {"k": self.k, "published": "cut", "duplicates": "keep" if self.bags == "yes" else "drop"}
+        values: dict[str, Value] = {
+            "k": self.k,
+            "published": "cut",
+            "duplicates": "keep" if self.bags == "yes" else "drop",
+        }
         statement = f"Every profile is what the profiles of at least {self.k} users generalize to, the same for all."
         claim = Claim("transactional-k-anonymity", statement, values)
         return publish_generalized(data, transactions, state.done, copies, taxonomy, claim)
@@ -70,7 +74,7 @@ def _copies_all_can_supply(transactions: Transactions, state: State, nodes: int)
     """Groups x nodes: of each node of a group's cut, the fewest items that a member has below it."""
     columns = transactions.columns
     node = columns.path[columns.path_start[columns.item] + state.depth]
-    supply = csr_array((columns.count, (transactions.row, node)), shape=(len(transactions), nodes))
+    supply = csr_array((columns.copies, (transactions.row, node)), shape=(len(transactions), nodes))
     supply.sum_duplicates()
     group = state.done[np.repeat(np.arange(len(transactions)), np.diff(supply.indptr))]
     order = np.lexsort((supply.indices, group))

@@ -1,0 +1,186 @@
+"""Do generalized profiles hold? Each is what k users have in common: least common generalization, or common cut."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymizer.base import Claim
+from anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from anonymizer.claims.groups import verify_at_least_k
+from corpus.taxonomy import Taxonomy
+
+MEMBERS_PER_BLOCK = 20_000  # bounds the memory of a check
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """How many copies of which node in which group; `key` is group * nodes + node, ascending."""
+
+    key: np.ndarray
+    copies: np.ndarray
+
+    def between(self, low: int, high: int) -> "Table":
+        part = slice(*np.searchsorted(self.key, [low, high]))
+        return Table(self.key[part], self.copies[part])
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The items of the members of some groups, one row per distinct item of a member."""
+
+    member: np.ndarray
+    group: np.ndarray
+    leaf: np.ndarray
+    count: np.ndarray
+
+
+def verify_transactional(claim: Claim, evidence: Evidence) -> Verdict:
+    """Groups of k, and every profile exactly what its members make of it."""
+    few = verify_at_least_k(int(claim.values["k"]), evidence)
+    if not few.holds:
+        return few
+    published = _published(evidence)
+    if isinstance(published, Verdict):
+        return published
+    for items, first, last in _blocks(evidence):
+        part = published.between(first * len(evidence.knowledge.taxonomy), last * len(evidence.knowledge.taxonomy))
+        verdict = _check_block(claim, evidence, items, part)
+        if not verdict.holds:
+            return verdict
+    return _suppression_is_counted(evidence)
+
+
+def _published(evidence: Evidence) -> Table | Verdict:
+    """The published weights by node. A term is a leaf in lower case, a generalized label an inner node."""
+    release, taxonomy = evidence.release, evidence.knowledge.taxonomy
+    nodes = np.empty(len(release.labels), dtype=np.int64)
+    for i, label in enumerate(release.labels):
+        v = taxonomy.node.get(label.lower())
+        if v is None or bool(release.generalized[i]) == bool(taxonomy.is_leaf[v]):
+            kind = "inner node" if release.generalized[i] else "leaf"
+            return broken(f"{label!r} is published as if it were a {kind} of the taxonomy, which it is not")
+        nodes[i] = v
+    weights = release.weights.tocoo()
+    key = weights.row.astype(np.int64) * len(taxonomy) + nodes[weights.col]
+    order = np.argsort(key, kind="stable")
+    return Table(key[order], weights.data[order])
+
+
+def _blocks(evidence: Evidence) -> Iterator[tuple[Items, int, int]]:
+    """The items of the members of the groups first:last, some groups at a time."""
+    profiles, taxonomy = evidence.profiles, evidence.knowledge.taxonomy
+    leaf_of_term = np.array([-1 if (v := taxonomy.leaf(t)) is None else v for t in profiles.terms], dtype=np.int64)
+    row_of = {name: row for row, name in enumerate(profiles.users.to_list())}
+    names = evidence.assignment.users.to_list()
+    by_group = np.argsort(evidence.assignment.profile, kind="stable")
+    rows = np.array([row_of[names[u]] for u in evidence.assignment.user[by_group]], dtype=np.int64)
+    start = np.concatenate([[0], np.cumsum(evidence.release.users)])
+    first = 0
+    while first < len(evidence.release):
+        last = max(first + 1, int(np.searchsorted(start, start[first] + MEMBERS_PER_BLOCK, side="right")) - 1)
+        chosen = rows[start[first] : start[last]]
+        group = np.repeat(np.arange(first, last), evidence.release.users[first:last])
+        bags = profiles.counts[chosen]
+        member = np.repeat(np.arange(len(chosen)), np.diff(bags.indptr))
+        leaf = leaf_of_term[bags.indices]
+        known = leaf >= 0
+        yield Items(member[known], group[member[known]], leaf[known], bags.data[known].astype(np.int64)), first, last
+        first = last
+
+
+def _check_block(claim: Claim, evidence: Evidence, items: Items, published: Table) -> Verdict:
+    taxonomy = evidence.knowledge.taxonomy
+    if claim.values["published"] == "cut":
+        covered = _every_item_covered_once(evidence, items, published)
+        if not covered.holds:
+            return covered
+        row, node = _climb(items.leaf, taxonomy)
+        hit = np.isin(items.group[row] * len(taxonomy) + node, published.key)
+        expected = _fewest(items, row[hit], node[hit], evidence)
+    else:
+        row, node = _climb(items.leaf, taxonomy)
+        expected = _without_children(_fewest(items, row, node, evidence), taxonomy)
+    if claim.values["duplicates"] == "drop":
+        expected = Table(expected.key, np.minimum(expected.copies, 1))
+    return _same(evidence, published, expected)
+
+
+def _climb(leaf: np.ndarray, taxonomy: Taxonomy) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (row of `leaf`, node at or above that leaf)."""
+    row, node = np.arange(len(leaf)), leaf
+    rows, nodes = [], []
+    while len(node):
+        rows.append(row)
+        nodes.append(node)
+        row, node = row[node > 0], taxonomy.parent[node[node > 0]].astype(np.int64)
+    return np.concatenate(rows or [row]), np.concatenate(nodes or [node])
+
+
+def _fewest(items: Items, row: np.ndarray, node: np.ndarray, evidence: Evidence) -> Table:
+    """m_S(v): the fewest items that a member of the group has at or below v, where every member has one."""
+    nodes = len(evidence.knowledge.taxonomy)
+    per_member, back = np.unique(items.member[row] * nodes + node, return_inverse=True)
+    count = np.bincount(back, weights=items.count[row], minlength=len(per_member)).astype(np.int64)
+    group_of = np.zeros(int(items.member.max(initial=-1)) + 1, dtype=np.int64)
+    group_of[items.member] = items.group
+    key = group_of[per_member // nodes] * nodes + per_member % nodes
+    order = np.argsort(key, kind="stable")
+    key, first, having = np.unique(key[order], return_index=True, return_counts=True)
+    fewest = np.minimum.reduceat(count[order], first) if len(first) else count
+    all_have = having == evidence.release.users[key // nodes]
+    return Table(key[all_have], fewest[all_have])
+
+
+def _without_children(m: Table, taxonomy: Taxonomy) -> Table:
+    """Copies of v in the least common generalization: m(v) less the m of its children."""
+    nodes = len(taxonomy)
+    group, node = m.key // nodes, m.key % nodes
+    below = node > 0
+    parent = np.searchsorted(m.key, group[below] * nodes + taxonomy.parent[node[below]])
+    copies = m.copies - np.bincount(parent, weights=m.copies[below], minlength=len(m.key)).astype(np.int64)
+    return Table(m.key[copies > 0], copies[copies > 0])
+
+
+def _every_item_covered_once(evidence: Evidence, items: Items, published: Table) -> Verdict:
+    taxonomy = evidence.knowledge.taxonomy
+    row, node = _climb(items.leaf, taxonomy)
+    hit = np.isin(items.group[row] * len(taxonomy) + node, published.key)
+    times = np.bincount(row[hit], minlength=len(items.leaf))
+    wrong = np.flatnonzero(times != 1)
+    if len(wrong) == 0:
+        return HOLDS
+    name, term = evidence.release.pseudonyms[items.group[wrong[0]]], taxonomy.labels[items.leaf[wrong[0]]]
+    number = "no item" if times[wrong[0]] == 0 else f"{times[wrong[0]]} items"
+    return broken(f"a member of {name} has the term {term.lower()!r}, for which {number} of its profile may stand")
+
+
+def _same(evidence: Evidence, published: Table, expected: Table) -> Verdict:
+    """The two tables are equal; otherwise the first node where they differ."""
+    key = np.union1d(published.key, expected.key)
+    said, made = np.zeros(len(key)), np.zeros(len(key))
+    said[np.searchsorted(key, published.key)] = published.copies
+    made[np.searchsorted(key, expected.key)] = expected.copies
+    wrong = np.flatnonzero(np.abs(said - made) > TOLERANCE)
+    if len(wrong) == 0:
+        return HOLDS
+    group, node = divmod(int(key[wrong[0]]), len(evidence.knowledge.taxonomy))
+    name, label = evidence.release.pseudonyms[group], evidence.knowledge.taxonomy.labels[node]
+    return broken(
+        f"{name} publishes {label!r} with weight {said[wrong[0]]:g}, "
+        f"but what its {evidence.release.users[group]} members have in common makes {made[wrong[0]]:g}"
+    )
+
+
+def _suppression_is_counted(evidence: Evidence) -> Verdict:
+    length = np.asarray(evidence.release.weights.sum(axis=1)).ravel()
+    missing = round(float(evidence.profiles.occurrences.sum() - (length * evidence.release.users).sum()))
+    if missing == evidence.suppressed.occurrences:
+        return HOLDS
+    return broken(
+        f"{missing} occurrences of terms are not published, but the manifest counts {evidence.suppressed.occurrences}"
+    )
+
+
+VERIFIERS = {"transactional-k-anonymity": verify_transactional}
