@@ -1,0 +1,144 @@
+"""Which occurrences of two vocabularies go together best? A sparse bipartite matching of the greatest gain."""
+
+from heapq import heappop, heappush
+
+import numpy as np
+from numba import njit
+
+FAR = np.iinfo(np.int64).max // 4
+
+
+@njit(cache=True)
+def best_matching(
+    supply: np.ndarray, start: np.ndarray, right: np.ndarray, gain: np.ndarray, capacity: np.ndarray
+) -> np.ndarray:
+    """How many units flow over each edge when the sum of their gains is greatest.
+
+    Left node i has supply[i] units and the edges start[i]:start[i + 1], each to a right node that takes capacity[j]
+    units, at a positive whole gain per unit. Units may stay unmatched. Left nodes come in one after the other, each
+    along shortest augmenting paths under prices (the Hungarian method on sparse graphs), so that work stays where
+    nodes compete: connected components never see each other.
+    """
+    flow = np.zeros(len(right), np.int64)
+    price = np.zeros(len(capacity), np.int64)
+    spare = capacity.copy()
+    into_start, into, left_of = _edges_into(start, right, len(capacity))
+    distance = np.full(len(capacity), FAR, np.int64)
+    reached_by = np.full(len(capacity), -1, np.int64)
+    instead_of = np.full(len(capacity), -1, np.int64)
+    for i in range(len(supply)):
+        units = supply[i]
+        while units > 0:
+            best, least = -1, 0
+            for e in range(start[i], start[i + 1]):
+                if price[right[e]] - gain[e] < least:
+                    best, least = e, price[right[e]] - gain[e]
+            if best < 0:
+                break
+            if spare[right[best]] > 0:
+                amount = min(units, spare[right[best]])
+                flow[best] += amount
+                spare[right[best]] -= amount
+                units -= amount
+                continue
+            last, freed = _shortest_path(
+                i, start, right, gain, spare, flow, price, into_start, into, left_of, distance, reached_by, instead_of
+            )
+            if last < 0 and freed < 0:
+                break
+            units -= _push(last, freed, units, right, flow, spare, reached_by, instead_of)
+    return flow
+
+
+@njit(cache=True)
+def _edges_into(start: np.ndarray, right: np.ndarray, nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    into_start = np.zeros(nodes + 1, np.int64)
+    for e in range(len(right)):
+        into_start[right[e] + 1] += 1
+    for j in range(nodes):
+        into_start[j + 1] += into_start[j]
+    place = into_start[:-1].copy()
+    into, left_of = np.empty(len(right), np.int64), np.empty(len(right), np.int64)
+    for i in range(len(start) - 1):
+        for e in range(start[i], start[i + 1]):
+            left_of[e] = i
+            into[place[right[e]]] = e
+            place[right[e]] += 1
+    return into_start, into, left_of
+
+
+@njit(cache=True)
+def _shortest_path(
+    i: int, start: np.ndarray, right: np.ndarray, gain: np.ndarray, spare: np.ndarray, flow: np.ndarray,
+    price: np.ndarray, into_start: np.ndarray, into: np.ndarray, left_of: np.ndarray,
+    distance: np.ndarray, reached_by: np.ndarray, instead_of: np.ndarray,
+) -> tuple[int, int]:  # fmt: skip
+    """The cheapest way to place one more unit of i: (last edge, -1) to a node with room, or (-1, edge that gives up).
+
+    (-1, -1) means that i's unit had better stay unmatched. A full right node is left by an edge with flow, whose left
+    node then takes another edge (distance grows by the loss, never negative under the prices) or stays unmatched.
+    """
+    heap = [(np.int64(0), np.int64(-1))]
+    heap.pop()
+    touched = [np.int64(-1)]
+    touched.pop()
+    for e in range(start[i], start[i + 1]):
+        j = right[e]
+        if price[j] - gain[e] < distance[j]:
+            distance[j], reached_by[j], instead_of[j] = price[j] - gain[e], e, -1
+            touched.append(j)
+            heappush(heap, (distance[j], np.int64(j)))
+    least, last, freed = np.int64(0), np.int64(-1), np.int64(-1)
+    while len(heap) > 0:
+        reached, j = heappop(heap)
+        if reached >= least:
+            break
+        if reached > distance[j]:
+            continue
+        if spare[j] > 0:
+            least, last, freed = reached, reached_by[j], np.int64(-1)
+            break
+        for x in range(into_start[j], into_start[j + 1]):
+            old = into[x]
+            if flow[old] == 0:
+                continue
+            lost = reached + gain[old] - price[j]
+            if lost < least:
+                least, last, freed = lost, np.int64(-1), old
+            for e in range(start[left_of[old]], start[left_of[old] + 1]):
+                other = right[e]
+                if lost - gain[e] + price[other] < distance[other]:
+                    distance[other] = lost - gain[e] + price[other]
+                    reached_by[other], instead_of[other] = e, old
+                    touched.append(other)
+                    heappush(heap, (distance[other], np.int64(other)))
+    for j in touched:
+        if distance[j] < least:
+            price[j] += least - distance[j]
+        distance[j] = FAR
+    return last, freed
+
+
+@njit(cache=True)
+def _push(
+    last: int, freed: int, units: int, right: np.ndarray, flow: np.ndarray, spare: np.ndarray,
+    reached_by: np.ndarray, instead_of: np.ndarray,
+) -> int:  # fmt: skip
+    """Send as many units as the path carries, and give their number."""
+    end = right[last] if freed < 0 else right[freed]
+    amount = min(units, spare[end] if freed < 0 else flow[freed])
+    node = end
+    while instead_of[node] >= 0:
+        amount = min(amount, flow[instead_of[node]])
+        node = right[instead_of[node]]
+    if freed < 0:
+        spare[end] -= amount
+    else:
+        flow[freed] -= amount
+    node = end
+    while True:
+        flow[reached_by[node]] += amount
+        if instead_of[node] < 0:
+            return amount
+        flow[instead_of[node]] -= amount
+        node = right[instead_of[node]]
