@@ -53,4 +53,5 @@ def _record(row: dict[str, str], overview: str) -> FilmRecord:
 
 def _names(given: str) -> tuple[str, ...]:
     """The names in a list that is written as Python: `[{'id': 35, 'name': 'Comedy'}]`."""
-    return tuple(clean(str(ast.literal_eval(name)) if "\\" in name else name[1:-1]) for name in _NAME.findall(given))
+    written = (str(ast.literal_eval(name)) if "\\" in name else name[1:-1] for name in _NAME.findall(given))
+    return tuple(filter(None, map(clean, written)))

@@ -1,0 +1,85 @@
+"""Are the ratings of real people joined to the right films?"""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from corpus.datasets import DATA_SETS
+from corpus.documents import load_documents
+from corpus.films import Ratings, load_ratings
+from corpus.filmtitles import names_of, year_of
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    return load_ratings()
+
+
+def test_the_films_are_the_documents_in_their_order(ratings: Ratings) -> None:
+    assert ratings.films.digest() == load_documents("films").digest()
+    assert len(ratings.genres) == len(ratings.keywords) == len(ratings.films)
+
+
+def test_the_join_finds_most_films_and_ratings(ratings: Ratings) -> None:
+    assert len(np.unique(ratings.film)) == 1_564
+    assert len(ratings) == 97_579
+    assert len(ratings) + ratings.left_out == 100_000
+
+
+def test_nearly_everybody_is_unique_on_four_columns(ratings: Ratings) -> None:
+    people = ratings.people
+    assert len(people) == DATA_SETS["films"].users
+    seen = Counter(zip(people.age.tolist(), people.sex, people.occupation, people.zip_code, strict=True))
+    assert sum(count == 1 for count in seen.values()) == 929
+
+
+def test_the_columns_are_sorted_and_in_range(ratings: Ratings) -> None:
+    order = np.lexsort((ratings.time, ratings.user))
+    assert np.array_equal(order, np.arange(len(ratings)))
+    assert (ratings.user.dtype, ratings.film.dtype) == (np.int32, np.int32)
+    assert set(ratings.rating.tolist()) == {1, 2, 3, 4, 5}
+    assert set(ratings.user.tolist()) == set(range(943))
+    first, last = (datetime.fromtimestamp(int(t), UTC).year for t in (ratings.time.min(), ratings.time.max()))
+    assert (first, last) == (1997, 1998)
+
+
+def test_nobody_rates_a_film_twice(ratings: Ratings) -> None:
+    pairs = ratings.user.astype(np.int64) * len(ratings.films) + ratings.film
+    assert len(np.unique(pairs)) == len(ratings)
+
+
+def test_a_known_rating_reached_its_film(ratings: Ratings) -> None:
+    """The first line of the file: person 196 gave item 242, Kolya (1996), three stars."""
+    person = ratings.people.ids.index("196")
+    rows = np.flatnonzero((ratings.user == person) & (ratings.time == 881250949))
+    found = [(ratings.films.titles[ratings.film[row]], int(ratings.rating[row])) for row in rows]
+    assert ("Kolya", 3) in found
+
+
+def test_genres_and_keywords_are_words(ratings: Ratings) -> None:
+    story = ratings.films.titles.index("Toy Story")
+    assert ratings.genres[story] == ("Animation", "Comedy", "Family")
+    assert {"toy", "friendship", "toy comes to life"} <= set(ratings.keywords[story])
+    assert any("based on children's book" in words for words in ratings.keywords)
+    assert all(name and "\\x" not in name for names in ratings.keywords for name in names)
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("Postino, Il (The Postman)", ["ilpostino", "thepostman"]),
+        ("Usual Suspects, The", ["theusualsuspects"]),
+        ("Léon", ["leon"]),
+        ("Wallace & Gromit", ["wallaceandgromit"]),
+        ("!!!", []),
+    ],
+)
+def test_a_title_gives_its_names(title: str, names: list[str]) -> None:
+    assert names_of(title) == names
+
+
+@pytest.mark.parametrize(("date", "year"), [("1995-10-30", 1995), ("1995", 1995), ("", None), ("V", None)])
+def test_a_date_gives_its_year(date: str, year: int | None) -> None:
+    assert year_of(date) == year
