@@ -60,7 +60,7 @@ def _one_word_longer(
     shorter: NGrams, queries: DistinctQueries, support: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The n-grams whose first and last n-1 words enough users typed."""
-    ids, start = queries.tokens.ids, queries.tokens.start
+    ids, start = queries.tokens.ids.astype(np.int32), queries.tokens.start
     length = shorter.words.shape[1] + 1
     enough = np.zeros(len(ids) + 1, dtype=bool)  # one more, so that a place has a next one
     there = np.flatnonzero(shorter.at >= 0)

@@ -37,9 +37,7 @@ class Equality(Method):
         progress(0, 2, "counting the users of each query")
         queries = distinct_queries(data)
         progress(1, 2, "counting the users of each query")
-        claim = Claim(
-            "query-k-anonymity", f"Every released query was typed by at least {self.k} users.", {"k": self.k}
-        )
+        claim = Claim("query-k-anonymity", f"Every released query was typed by at least {self.k} users.", {"k": self.k})
         made = publish_unchanged(data, queries, queries.users, self.k, claim, self.knowledge)
         progress(2, 2, "counting the users of each query")
         return made

@@ -1,0 +1,93 @@
+"""Which queries are safe because enough users typed something close? K-theta-affinity privacy."""
+
+import numpy as np
+
+from anonymizer.affine_pairs import affinity_graph
+from anonymizer.affinity_classes import affinity_classes
+from anonymizer.base import Anonymized, Claim, Method, MethodInfo
+from anonymizer.concepts import mine_concepts
+from anonymizer.distinct_queries import DistinctQueries, distinct_queries
+from anonymizer.grown_graphs import cores_of_grown_graphs
+from anonymizer.kcores import generalized_cores
+from anonymizer.parameters import Parameter
+from anonymizer.publish_queries import publish_unchanged
+from corpus.profiles import Profiles
+from corpus.progress import Progress, silent
+from corpus.querylog import QueryLog
+
+USERS_PER_SUPPORT = 10_000  # section 3.1: a concept has the support of one ten-thousandth of the users
+
+
+class Affinity(Method):
+    """Carpineto & Romano 2014, sections 3.1 to 3.4.
+
+    Guarantee: for every released query of degree d >= k, at least d users typed it or a released theta-affine one.
+    A query without any concept is released only if d >= k users typed that very string. Strings are compared in
+    lower case and with single blanks; the web's www, http and com count among the function words.
+    """
+
+    info = MethodInfo(
+        id="affinity",
+        title="Queries that k users typed, or close ones",
+        paper="C. Carpineto, G. Romano: K-theta-affinity privacy: releasing infrequent query refinements safely. "
+        "Information Processing and Management, 2015",
+        unit="query",
+        takes="log",
+        protects="Who typed a released query: at least k users typed it or a query close to it.",
+        does_not_protect="Combinations of one user's released queries, a rare word that two users share, and a log "
+        "into which an attacker planted queries.",
+        parameters=(
+            Parameter("k", int, 5, "the fewest users who typed a query or a close one", "higher", low=2, high=10**6),
+            Parameter("theta", float, 0.9, "how close is close: the smallest cosine", "higher", low=0.1, high=1),
+            Parameter(
+                "support", int, "auto", "users who must type a phrase before it counts as a concept", "neither",
+                low=2, words=("auto",),
+            ),
+            Parameter(
+                "exact", str, "yes", "no: graphs of v_max queries at most, which release less", "neither",
+                words=("yes", "no"),
+            ),
+            Parameter("v_max", int, 2000, "with exact=no, the most queries of a graph", "lower", low=1, high=10**6),
+        ),
+    )  # fmt: skip
+    k: int
+    theta: float
+    support: int | str
+    exact: str
+    v_max: int
+
+    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        assert isinstance(data, QueryLog)
+        self.need_users(len(data.users), self.k)
+        progress(0, 1, "reading queries")
+        queries = distinct_queries(data)
+        progress(1, 1, "reading queries")
+        degree = self.degrees(queries, progress)
+        progress(0, 1, "publishing")
+        made = publish_unchanged(data, queries, degree, self.k, self._claim(queries), self.knowledge)
+        progress(1, 1, "publishing")
+        return made
+
+    def degrees(self, queries: DistinctQueries, progress: Progress = silent) -> np.ndarray:
+        """The anonymity degree of every distinct query; 0 for one that must not be released at any k."""
+        users = queries.asked.shape[0]
+        concepts = mine_concepts(queries, self._support(queries), progress)
+        classes = affinity_classes(queries, concepts)
+        if self.exact == "yes":
+            graph = affinity_graph(classes, self.theta, progress)
+            core = generalized_cores(graph, classes.user_start, classes.user, users, progress)
+        else:
+            core = cores_of_grown_graphs(classes, self.theta, self.v_max, users, progress)
+        takes_part = classes.of_query >= 0
+        degree = np.where(concepts.expanded, 0, queries.users)
+        degree[takes_part] = core[classes.of_query[takes_part]]
+        return degree
+
+    def _support(self, queries: DistinctQueries) -> int:
+        users = int((np.diff(queries.asked.indptr) > 0).sum())
+        return max(2, users // USERS_PER_SUPPORT) if self.support == "auto" else int(self.support)
+
+    def _claim(self, queries: DistinctQueries) -> Claim:
+        statement = f"Every released query, or one with cosine {self.theta:g} to it, was typed by {self.k} users."
+        values = {"k": self.k, "theta": self.theta, "support": self._support(queries)}
+        return Claim("affinity-k-anonymity", statement, values)
