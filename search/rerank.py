@@ -9,9 +9,6 @@ from corpus.errors import InputError
 from search.engines.base import Candidates
 from search.vectors import DocumentVectors
 
-# Cells of the profiles x documents block that is computed at a time in `rerank_many` (64 MB).
-_BLOCK_CELLS = 8_000_000
-
 
 @dataclass(frozen=True)
 class Ranking:
@@ -48,28 +45,17 @@ def scaled(scores: np.ndarray) -> np.ndarray:
 
 
 def cosines(documents: np.ndarray, profile: sp.csr_matrix, vectors: DocumentVectors) -> np.ndarray:
-    """The cosine of each document with one profile; 0 where either is empty.
+    """The cosine of each document with one profile (a row); 0 where either is empty.
 
-    Only the rows of these documents are touched. The dense profile is zeroed memory of which only
-    their cells are read, so the size of the vocabulary does not matter.
+    Only the rows of these documents are read, and the dense profile is zeroed memory of which few cells are
+    touched: neither the size of the corpus nor that of the vocabulary matters.
     """
-    matrix, norm = vectors.matrix, np.sqrt((profile.data**2).sum())
+    norm = np.sqrt((profile.data**2).sum())
     if not len(documents) or norm == 0:
         return np.zeros(len(documents))
-    dense = np.zeros(matrix.shape[1])
+    dense = np.zeros(vectors.matrix.shape[1])
     dense[profile.indices] = profile.data / norm
-    begin, end = matrix.indptr[documents], matrix.indptr[documents + 1]
-    cells = _ranges(begin, end)
-    owner = np.repeat(np.arange(len(documents)), end - begin)
-    products = matrix.data[cells] * dense[matrix.indices[cells]]
-    return np.bincount(owner, weights=products, minlength=len(documents))
-
-
-def _ranges(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """begin[0]..end[0]-1, begin[1]..end[1]-1, and so on."""
-    lengths = (end - begin).astype(np.int64)
-    before = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(begin - before, lengths)
+    return np.asarray(vectors.matrix[documents] @ dense)
 
 
 def rerank_many(
@@ -89,21 +75,13 @@ def many_cosines(
     documents: np.ndarray, profile_of: np.ndarray, profiles: sp.csr_matrix, vectors: DocumentVectors
 ) -> np.ndarray:
     """The cosine of each cell of `documents` with its row's profile; -1 where there is no document."""
-    result = np.zeros(documents.shape)
-    used, profile_of = np.unique(profile_of, return_inverse=True)
-    by_profile = np.argsort(profile_of, kind="stable")
-    block = max(1, _BLOCK_CELLS // max(1, len(vectors)))
-    for begin in range(0, len(used), block):
-        unit = _unit_rows(profiles[used[begin : begin + block]])
-        table = (unit @ vectors.by_term).toarray()
-        first, last = np.searchsorted(profile_of[by_profile], [begin, begin + block])
-        queries = by_profile[first:last]
-        result[queries] = table[(profile_of[queries] - begin)[:, None], documents[queries]]
-    result[documents < 0] = -1
+    result = np.full(documents.shape, -1.0)
+    used, begin = np.unique(np.sort(profile_of), return_index=True)
+    by_profile = np.split(np.argsort(profile_of, kind="stable"), begin[1:])
+    for profile, queries in zip(used.tolist(), by_profile, strict=True):
+        block = documents[queries]
+        different, place = np.unique(block[block >= 0], return_inverse=True)
+        values = np.full(block.shape, -1.0)
+        values[block >= 0] = cosines(different, profiles[[profile]], vectors)[place]
+        result[queries] = values
     return result
-
-
-def _unit_rows(profiles: sp.csr_matrix) -> sp.csr_matrix:
-    norms = np.sqrt(np.asarray(profiles.multiply(profiles).sum(axis=1)).ravel())
-    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return sp.csr_matrix(sp.diags(scale) @ profiles)

@@ -1,14 +1,19 @@
 """Did the searcher mean another word? The nearest words of the corpus, the commoner the better."""
 
+from bisect import bisect_left
 from functools import cached_property
 
 import numpy as np
 
 from corpus.tokens import _PYTHON_PATTERN as WORD
+from corpus.tokens import STOP_WORDS
+from corpus.wordnet import load_wordnet
 from search.lexicon import Lexicon
 from search.query import MAX_CHARACTERS, parse_query
 
 SHORTEST, LONGEST = 3, 20
+MOST_WORDS = 4
+FAR_COMMONER = 50
 
 
 class Speller:
@@ -29,26 +34,36 @@ class Speller:
 
     def suggest(self, query: str) -> str | None:
         words = dict.fromkeys(word for clause in parse_query(query) for word in clause.words)
-        unknown = [word for word in words if self._lexicon.form(word) is None]
-        better = {word: near for word in unknown[:4] if (near := self.nearest(word))}
+        doubtful = [word for word in words if word not in STOP_WORDS and load_wordnet().lemma(word) is None]
+        better = {word: near for word in doubtful[:MOST_WORDS] if (near := self.nearest(word))}
         return _replace(query[:MAX_CHARACTERS], better) if better else None
 
     def nearest(self, word: str) -> str | None:
-        """The word at the smallest edit distance (1, or 2 for longer words); among equals the commonest."""
+        """The word at the smallest edit distance (1, or 2 for longer words); among equals the commonest.
+
+        Documents have misspellings too: a word that they hold is exchanged only for one that is far commoner.
+        """
         if not SHORTEST <= len(word) <= LONGEST or any(letter.isdigit() for letter in word):
             return None
-        reach = 1 if len(word) < 5 else 2
         codes, lengths, letters, frequency = self._tables
+        known = self._frequency(word)
+        reach = 1 if known or len(word) < 5 else 2
         # One edit adds or takes at most two letters from the set of letters used.
         differ = np.bitwise_count(letters ^ _letters(np.array([[ord(letter) for letter in word]]))[0])
-        near = np.flatnonzero((np.abs(lengths - len(word)) <= reach) & (differ <= 2 * reach))
-        if not len(near):
-            return None
+        near = np.flatnonzero(
+            (np.abs(lengths - len(word)) <= reach) & (differ <= 2 * reach) & (frequency > FAR_COMMONER * known)
+        )
         distances = edit_distances(word, codes[near], lengths[near])
-        if distances.min() > reach:
+        if distances.min(initial=LONGEST) > reach:
             return None
         best = near[np.lexsort((-frequency[near], distances))[0]]
         return "".join(map(chr, codes[best, : lengths[best]].tolist()))
+
+    def _frequency(self, word: str) -> int:
+        """The number of documents that hold a word as it is spelled."""
+        words = self._lexicon.words
+        at = bisect_left(words, word)
+        return int(self._lexicon.document_frequency[at]) if at < len(words) and words[at] == word else 0
 
 
 def _letters(codes: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -30,11 +29,6 @@ class DocumentVectors:
 
     def __len__(self) -> int:
         return self.matrix.shape[0]
-
-    @cached_property
-    def by_term(self) -> sp.csr_matrix:
-        """Word forms x documents, for products with many profiles at once."""
-        return self.matrix.T.tocsr().astype(np.float64)
 
 
 def make_vectors(analysis: Analysis) -> sp.csr_matrix:
