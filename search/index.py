@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpus.documents import Documents, load_documents
-
 from corpus.datasets import CORPORA
+from corpus.documents import Documents, load_documents
 from corpus.errors import InputError
 from corpus.fetch import cache_folder, data_set
 from corpus.progress import Progress, silent
@@ -19,7 +18,7 @@ from search.engines.base import Engine
 from search.lexicon import load_lexicon
 from search.store import DocumentStore, write_store
 from search.vectors import DocumentVectors, load_vectors, make_vectors, save_vectors
-from search.versions import current_version, file_sizes, new_version, write_synced
+from search.versions import alone, current_version, file_sizes, new_version, write_synced
 
 # Raised whenever an older index could not be read any more, or would be read as something else.
 FORMAT = 1
@@ -65,25 +64,28 @@ def build_index(documents: Documents, folder: str | Path, engine: str = "auto", 
 
     Who has the old one open goes on reading it. A killed build leaves the old one, or the new one.
     """
+    with alone(Path(folder), progress):
+        _build(documents, Path(folder), engine, "", progress)
+
+
+def _build(documents: Documents, folder: Path, engine: str, source: str, progress: Progress) -> None:
     if not len(documents):
         raise InputError(f"{documents.name} holds no documents; an index needs at least one")
     chosen, reason = choose_engine(engine, len(documents))
-    with new_version(Path(folder), progress) as version:
-        progress(0, 1, f"engine: {reason}")
-        _write(documents, version, chosen, reason, progress)
+    progress(0, 1, f"engine: {reason}")
+    with new_version(folder) as version:
+        _write(documents, version, {"engine": chosen, "reason": reason, "source": source}, progress)
 
 
-def _write(documents: Documents, version: Path, engine: str, reason: str, progress: Progress) -> None:
+def _write(documents: Documents, version: Path, about: dict[str, Any], progress: Progress) -> None:
     analysis = analyse(documents.titles, documents.texts, load_wordnet().lemmas, progress)
     (version / "engine").mkdir()
-    _BUILDERS[engine](analysis, version / "engine", progress)
-    progress(0, 1, "document vectors")
-    _write_rest(documents, analysis, version)
+    _BUILDERS[about["engine"]](analysis, version / "engine", progress)
+    _write_rest(documents, analysis, version, progress)
     meta = {
+        **about,
         "format": FORMAT,
         "name": documents.name,
-        "engine": engine,
-        "reason": reason,
         "documents": len(documents),
         "digest": documents.digest(),
         "files": file_sizes(version),
@@ -91,11 +93,14 @@ def _write(documents: Documents, version: Path, engine: str, reason: str, progre
     write_synced(version / _META, json.dumps(meta, indent=1))
 
 
-def _write_rest(documents: Documents, analysis: Analysis, version: Path) -> None:
+def _write_rest(documents: Documents, analysis: Analysis, version: Path, progress: Progress) -> None:
+    progress(0, 2, "document vectors")
     (version / "lexicon").mkdir()
     analysis.lexicon.save(version / "lexicon")
     save_vectors(make_vectors(analysis), version / "vectors")
+    progress(1, 2, "document store")
     write_store(documents, version / "documents")
+    progress(2, 2, "document store")
 
 
 def open_index(folder: str | Path) -> Index:
@@ -127,33 +132,42 @@ def _open_version(version: Path) -> Index:
     return Index(meta["name"], meta["engine"], engine, vectors, store, meta)
 
 
-def index_for(name_or_path: str | Path, engine: str = "auto", progress: Progress = silent) -> Index:
-    """The index of a data set or of a JSON-lines file, built if there is none yet."""
-    folder = _cached_folder(name_or_path, engine)
-    if current_version(folder) is not None:
-        try:
-            return open_index(folder)
-        except InputError:
-            progress(0, 1, "the index cannot be read and is built again")
-    build_index(load_documents(name_or_path, progress), folder, engine, progress)
+def index_for(name_or_path: str | Path, progress: Progress = silent, engine: str = "auto") -> Index:
+    """The index of a data set or of a JSON-lines file, built if there is none of it, as it is now, in the cache."""
+    choose_engine(engine, 0)
+    label, source = _source(name_or_path)
+    folder = cache_folder() / "indexes" / f"{label}-{engine}-{FORMAT}"
+    if (index := _open_if_of(source, folder)) is not None:
+        return index
+    with alone(folder, progress):
+        # Another process may have built it while this one waited.
+        if (index := _open_if_of(source, folder)) is not None:
+            return index
+        _build(load_documents(name_or_path, progress), folder, engine, source, progress)
     return open_index(folder)
 
 
-def _cached_folder(name_or_path: str | Path, engine: str) -> Path:
-    """A folder named after what the index is made from, so that a changed corpus gets an index of its own."""
-    choose_engine(engine, 0)
+def _open_if_of(source: str, folder: Path) -> Index | None:
+    """The index in the folder if there is one, it can be read, and it was made from this source."""
+    try:
+        index = open_index(folder)
+    except InputError:
+        return None
+    return index if index.meta["source"] == source else None
+
+
+def _source(name_or_path: str | Path) -> tuple[str, str]:
+    """A name for the index of a corpus, and what changes whenever the corpus does. Reads no document."""
     if str(name_or_path) in CORPORA:
-        label, version = str(name_or_path), data_set(str(name_or_path)).version
-    else:
-        path = Path(name_or_path)
-        if not path.is_file():
-            raise InputError(
-                f"no corpus {str(name_or_path)!r}; give the path of a JSON-lines file or one of: {', '.join(CORPORA)}"
-            )
-        state = path.stat()
-        label = "file"
-        version = hashlib.sha256(f"{path.resolve()}|{state.st_size}|{state.st_mtime_ns}".encode()).hexdigest()[:16]
-    return cache_folder() / "indexes" / f"{label}-{version}-{engine}-{FORMAT}"
+        return str(name_or_path), data_set(str(name_or_path)).version
+    path = Path(name_or_path).expanduser()
+    if not path.is_file():
+        raise InputError(
+            f"no corpus {str(name_or_path)!r}; give the path of a JSON-lines file or one of: {', '.join(CORPORA)}"
+        )
+    state = path.stat()
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    return f"file-{name}", f"{state.st_size} bytes, changed {state.st_mtime_ns}"
 
 
 def _unreadable(folder: Path, reason: str) -> InputError:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import TfidfTransformer
 
+from corpus.errors import InputError
 from corpus.taxonomy import Taxonomy
 from corpus.tokens import STOP_WORDS
 from search.analysis import Analysis
@@ -33,6 +33,9 @@ class DocumentVectors:
 
 def make_vectors(analysis: Analysis) -> sp.csr_matrix:
     """Term frequency times inverse document frequency, stop words left out, rows scaled to length 1."""
+    # Imported here because it takes most of a second, and who only searches needs none of it.
+    from sklearn.feature_extraction.text import TfidfTransformer
+
     combined, lexicon = analysis.combined(), analysis.lexicon
     stopped = np.array([form in STOP_WORDS for form in lexicon.forms], dtype=bool)
     keep = ~stopped[combined.ids]
@@ -70,7 +73,7 @@ def profile_space(
     """
     columns, counts = [], np.zeros(len(labels), dtype=np.int64)
     for i, (label, is_general) in enumerate(zip(labels, generalized, strict=True)):
-        leaves = taxonomy.leaves_below(label) if is_general and taxonomy is not None else [label]
+        leaves = _leaves(label, taxonomy) if is_general else [label]
         found = [vectors.vocabulary[leaf] for leaf in leaves if leaf in vectors.vocabulary]
         columns.append(np.array(found, dtype=np.int32))
         counts[i] = len(found)
@@ -80,3 +83,11 @@ def profile_space(
     space = sp.csr_matrix((shares, indices, indptr), shape=(len(labels), vectors.matrix.shape[1]))
     space.sum_duplicates()
     return space
+
+
+def _leaves(label: str, taxonomy: Taxonomy | None) -> list[str]:
+    if taxonomy is None or label.lower() not in taxonomy.node:
+        raise InputError(
+            f"the generalized term {label!r} is not in the taxonomy; give the taxonomy that the release was made with"
+        )
+    return taxonomy.leaves_below(label)

@@ -19,18 +19,20 @@ _POLL_SECONDS = 0.1
 
 
 @contextlib.contextmanager
-def new_version(folder: Path, progress: Progress) -> Iterator[Path]:
-    """A new, empty version to fill. It becomes the current one when the block ends, and is gone if it fails."""
-    with _alone(folder, progress):
-        _remove_others(folder, keep=current_version(folder))
-        version = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
-        try:
-            yield version
-        except BaseException:
-            shutil.rmtree(version, ignore_errors=True)
-            raise
-        _point_to(folder, version.name)
-        _remove_others(folder, keep=version.name)
+def new_version(folder: Path) -> Iterator[Path]:
+    """A new, empty version to fill. It becomes the current one when the block ends, and is gone if it fails.
+
+    Only who is `alone` with the folder may ask for one.
+    """
+    _remove_others(folder, keep=current_version(folder))
+    version = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
+    try:
+        yield version
+    except BaseException:
+        shutil.rmtree(version, ignore_errors=True)
+        raise
+    _point_to(folder, version.name)
+    _remove_others(folder, keep=version.name)
 
 
 def current_version(folder: Path) -> str | None:
@@ -64,7 +66,7 @@ def _remove_others(folder: Path, keep: str | None) -> None:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path, progress: Progress) -> Iterator[None]:
+def alone(folder: Path, progress: Progress) -> Iterator[None]:
     """One builder at a time; the lock goes with the process that holds it."""
     folder.mkdir(parents=True, exist_ok=True)
     foreign = [path.name for path in folder.iterdir() if not _is_ours(path.name)]

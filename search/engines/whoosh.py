@@ -6,6 +6,7 @@ codec of ours, as arrays that are mapped into memory and scored at once. A codec
 """
 
 import mmap
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -14,13 +15,6 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
-from whoosh.codec.whoosh3 import W3Codec, W3FieldWriter, W3TermInfo
-from whoosh.fields import TEXT as WHOOSH_TEXT
-from whoosh.fields import Schema
-from whoosh.filedb.filestore import FileStorage, RamStorage
-from whoosh.index import TOC
-from whoosh.matching import ListMatcher
-from whoosh.reading import IndexReader
 
 from corpus.progress import Progress, silent
 from search.analysis import Analysis, Occurrences
@@ -28,6 +22,18 @@ from search.engines.base import K1, B, Candidates, Engine, first
 from search.lexicon import Lexicon
 from search.query import ALL, FIELDS, TEXT, TITLE, Clause
 from search.store import DocumentStore
+
+with warnings.catch_warnings():
+    # Whoosh 2.7.4 is older than the warnings of newer Pythons about its source.
+    warnings.simplefilter("ignore", SyntaxWarning)
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from whoosh.codec.whoosh3 import W3Codec, W3FieldWriter, W3TermInfo
+    from whoosh.fields import TEXT as WHOOSH_TEXT
+    from whoosh.fields import Schema
+    from whoosh.filedb.filestore import FileStorage, RamStorage
+    from whoosh.index import TOC
+    from whoosh.matching import ListMatcher
+    from whoosh.reading import IndexReader
 
 INDEX_NAME = "SHOAL"
 _INT = np.dtype("<i4")

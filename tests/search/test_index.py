@@ -4,12 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from corpus.documents import Documents
 
+from corpus.documents import Documents, load_documents
 from corpus.errors import Cancelled, InputError
+from corpus.progress import Progress
 from search import index as index_module
 from search.index import build_index, choose_engine, index_for, open_index
 from search.versions import current_version
@@ -65,7 +67,7 @@ def test_a_build_that_is_stopped_leaves_the_old_index(engine_name: str, tmp_path
 
 KILLED = """
 import sys
-from corpus.documents import Documents
+from corpus.documents import Documents, load_documents
 from search.index import build_index
 
 def tell(done, total, stage):
@@ -158,31 +160,53 @@ def test_no_documents_and_documents_without_words_are_answered(engine_name: str,
     assert index.vectors.matrix.nnz == 0
 
 
-def test_the_index_of_a_file_is_built_once_and_again_when_the_file_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text('{"id": "1", "title": "Harbour", "text": "A lighthouse."}\n')
-    builds: list[str] = []
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A corpus in a file, and a cache of its own."""
+    path = tmp_path / "corpus.jsonl"
+    path.write_text('{"id": "1", "title": "Harbour", "text": "A lighthouse."}\n')
     monkeypatch.setattr(index_module, "cache_folder", lambda: tmp_path / "cache")
-    real = index_module.build_index
-    monkeypatch.setattr(index_module, "build_index", lambda *a: (builds.append("built"), real(*a)))
-    assert len(index_for(corpus)) == 1
-    assert len(index_for(corpus)) == 1
-    assert builds == ["built"]
+    return path
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry for each time that the documents are read."""
+    loads: list[str] = []
+
+    def load(path: Path, progress: Progress) -> Documents:
+        loads.append(str(path))
+        return load_documents(path, progress)
+
+    monkeypatch.setattr(index_module, "load_documents", load)
+    return loads
+
+
+def test_the_index_of_a_file_is_built_once_and_again_when_the_file_changes(corpus: Path, loads: list[str]) -> None:
+    assert len(index_for(corpus)) == len(index_for(corpus)) == 1
+    assert len(loads) == 1
     with corpus.open("a") as file:
         file.write('{"id": "2", "title": "Pier", "text": "A boat."}\n')
-    assert len(index_for(corpus)) == 2
-    assert builds == ["built", "built"]
-    with pytest.raises(InputError, match="news, reuters, films"):
-        index_for(tmp_path / "nowhere.jsonl")
+    assert len(index_for(corpus)) == len(index_for(corpus)) == 2
+    assert len(loads) == 2
 
 
-def test_a_damaged_cached_index_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text('{"id": "1", "title": "Harbour", "text": "A lighthouse."}\n')
-    monkeypatch.setattr(index_module, "cache_folder", lambda: tmp_path / "cache")
+def test_four_who_want_the_same_index_build_it_once(corpus: Path, loads: list[str]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        indexes = list(pool.map(index_for, [corpus] * 4))
+    assert [len(index) for index in indexes] == [1, 1, 1, 1]
+    assert len(loads) == 1
+
+
+def test_a_damaged_cached_index_is_built_again(corpus: Path, tmp_path: Path) -> None:
     index_for(corpus)
     (folder,) = (tmp_path / "cache" / "indexes").iterdir()
     (folder / str(current_version(folder)) / "index.json").write_text("{")
     assert index_for(corpus).engine.candidates("lighthouse").documents.tolist() == [0]
+
+
+def test_a_corpus_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="news, reuters, films"):
+        index_for(tmp_path / "nowhere.jsonl")
+    with pytest.raises(InputError, match="choose one of: auto, whoosh, tantivy"):
+        index_for("news", engine="lucene")

@@ -58,6 +58,12 @@ def test_a_generalized_label_is_shared_equally_among_its_leaves_in_the_corpus(sm
     assert (space > 0).sum() == 6
 
 
+def test_a_generalized_term_of_another_taxonomy_is_refused(small: Index, drinks: Taxonomy) -> None:
+    for taxonomy in (drinks, None):
+        with pytest.raises(InputError, match=r"food\.n\.01"):
+            profile_space(["food.n.01"], [True], small.vectors, taxonomy)
+
+
 def test_a_label_of_wordnet_counts_for_the_words_below_it(news: Index) -> None:
     space = profile_space(["animal.n.01", "entity.n.01"], [True, True], news.vectors, wordnet_taxonomy())
     assert space.sum(axis=1).ravel().tolist()[0] == pytest.approx([1, 1])

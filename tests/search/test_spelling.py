@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search.spelling import LONGEST, edit_distances
+from search.lexicon import make_lexicon
+from search.spelling import LONGEST, Speller, edit_distances
 
 WORDS = st.text(alphabet="abcd", min_size=1, max_size=8)
 
@@ -28,3 +29,16 @@ def test_distances_to_many_words_are_those_to_each(word: str, others: list[str])
     codes = table.view(np.uint32).reshape(len(others), LONGEST)
     distances = edit_distances(word, codes, np.char.str_len(table))
     assert distances.tolist() == [slow_distance(word, other) for other in others]
+
+
+def test_a_misspelling_that_a_document_holds_is_corrected_but_not_a_rare_name() -> None:
+    words, frequency = ["goverment", "government", "nunes", "nunez"], [2, 900, 30, 20]
+    speller = Speller(make_lexicon(words, np.array(frequency), lambda words: [None] * len(words)))
+    assert speller.suggest("the goverment of Nunez") == "the government of Nunez"
+    assert speller.suggest("nunes") is None
+
+
+def test_numbers_and_very_long_words_are_left_alone() -> None:
+    speller = Speller(make_lexicon(["harbour"], np.array([5]), lambda words: [None] * len(words)))
+    assert speller.suggest("harbuor") == "harbour"
+    assert speller.suggest("2017 h4rbour harbourharbourharbourharbour") is None
