@@ -27,6 +27,7 @@ class Plain(Method):
 
     def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         assert isinstance(data, Profiles)
+        progress(0, len(data), "leaving profiles out")
         nobody = np.empty(0, dtype=np.int32)
         claim = Claim("nothing-published", "Nothing is published.")
         suppressed = Suppressed(int(data.occurrences.sum()), len(data))
@@ -48,6 +49,7 @@ class Original(Method):
 
     def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         assert isinstance(data, Profiles)
+        progress(0, len(data), "publishing profiles")
         group = np.where(data.size > 0, np.cumsum(data.size > 0) - 1, -1)
         return publish_centroids(data, group, Claim("none", "No promise: each user's own profile is published."))
 
@@ -69,6 +71,7 @@ class Everyone(Method):
         assert isinstance(data, Profiles)
         if not data.size.any():
             raise InputError("no user of the log has a profile: its queries hold no term that the dictionary knows")
+        progress(0, len(data), "averaging profiles")
         claim = Claim("one-profile", "All users share one profile.")
         return publish_centroids(data, np.where(data.size > 0, 0, -1), claim)
 
@@ -96,5 +99,6 @@ class Random(Method):
         group = np.full(len(data), -1)
         for number, members in enumerate(np.array_split(shuffled, len(users) // self.k)):
             group[members] = number
+            progress(number, len(users) // self.k, "grouping users")
         claim = Claim("users-per-profile", f"Every profile is shared by at least {self.k} users.", {"k": self.k})
         return publish_centroids(data, group, claim)

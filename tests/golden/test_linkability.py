@@ -141,7 +141,7 @@ def test_a_large_profile_stands_alone_unless_members_forbids_it() -> None:
         for members in (1, 2)
     ]
     assert min(smallest[0]) == 1
-    assert min(smallest[1]) == 2
+    assert min(smallest[1]) >= 2
 
 
 def test_too_few_terms_in_all_is_an_error_that_says_what_to_do() -> None:

@@ -1,0 +1,292 @@
+"""Does every method of the registry keep the contract, and does the contract see a method that does not?"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anonymizer.base import Anonymized, Claim, Method, MethodInfo
+from anonymizer.claims import HOLDS, verifiers
+from anonymizer.contract import Check, MethodClass, check_method, name_of, pairs
+from anonymizer.parameters import group_size
+from anonymizer.publish import publish_centroids
+from anonymizer.registry import make_method, methods
+from corpus.profiles import Profiles
+from corpus.progress import Progress, silent
+from corpus.querylog import QueryLog
+
+
+@pytest.mark.parametrize(("method", "check"), pairs(methods().values()), ids=name_of)
+def test_the_contract_holds(method: MethodClass, check: Check) -> None:
+    check(method)
+
+
+# A method of another package, with a claim of its own
+
+PACKAGE = '''
+"""How would somebody else add a method? Neighbours in the log share a profile."""
+
+import numpy as np
+
+from anonymizer.base import Claim, Method, MethodInfo
+from anonymizer.claims.groups import verify_users_per_profile
+from anonymizer.parameters import group_size
+from anonymizer.publish import publish_centroids
+
+
+class Neighbours(Method):
+    """Guarantee: every profile is shared by at least k users."""
+
+    info = MethodInfo(
+        id="neighbours",
+        title="Users who stand side by side in the log",
+        paper="A toy, 2026",
+        unit="user",
+        takes="profiles",
+        protects="Who of k users has which profile.",
+        does_not_protect="Anything that the order of the log tells.",
+        parameters=(group_size(),),
+    )
+
+    def anonymize(self, data, *, seed=0, progress=lambda done, total, stage: None):
+        users = np.flatnonzero(data.size > 0)
+        self.need_users(len(users), self.k)
+        progress(0, len(users), "grouping")
+        group = np.full(len(data), -1)
+        for number, members in enumerate(np.array_split(users, len(users) // self.k)):
+            group[members] = number
+        claim = Claim("side-by-side", "Every profile is shared by at least k users.", {"k": self.k})
+        return publish_centroids(data, group, claim)
+
+
+verify_side_by_side = verify_users_per_profile
+'''
+ENTRY_POINTS = """[shoal.anonymizers]
+neighbours = toy_neighbours:Neighbours
+
+[shoal.claims]
+side-by-side = toy_neighbours:verify_side_by_side
+"""
+
+
+@pytest.fixture
+def fresh_registry() -> Iterator[None]:
+    for table in (methods, verifiers):
+        table.cache_clear()
+    yield
+    for table in (methods, verifiers):
+        table.cache_clear()
+
+
+@pytest.fixture
+def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: None) -> Iterator[Path]:
+    """A package as pip would install it: a module, and a dist-info folder with its entry points."""
+    (tmp_path / "toy_neighbours.py").write_text(PACKAGE)
+    information = tmp_path / "toy_neighbours-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-neighbours\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("toy_neighbours", None)
+
+
+def test_a_method_of_another_package_is_found_and_keeps_the_contract(other_package: Path) -> None:
+    assert "neighbours" in methods()
+    assert make_method("neighbours", {"k": "3"}).settings == {"k": 3}
+    check_method(methods()["neighbours"])
+
+
+# Methods that break the contract, each in one way
+
+
+class Honest(Method):
+    """Guarantee: every profile is shared by at least k users."""
+
+    info = MethodInfo(
+        id="honest",
+        title="Users in the order of the log",
+        paper="A toy, 2026",
+        unit="user",
+        takes="profiles",
+        protects="Who of k users has which profile.",
+        does_not_protect="Anything that the order of the log tells.",
+        parameters=(group_size(),),
+    )
+    k: int
+
+    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        assert isinstance(data, Profiles)
+        users = np.flatnonzero(data.size > 0)
+        self.need_users(len(users), self.k)
+        progress(0, len(users), "grouping")
+        return publish_centroids(data, self.groups(users, len(data), seed), self.claim())
+
+    def claim(self) -> Claim:
+        return Claim("users-per-profile", "Every profile is shared by at least k users.", {"k": self.k})
+
+    def groups(self, users: np.ndarray, total: int, seed: int) -> np.ndarray:
+        group = np.full(total, -1)
+        for number, members in enumerate(np.array_split(users, len(users) // self.k)):
+            group[members] = number
+        return group
+
+
+class GroupsUnderK(Honest):
+    """Guarantee: none is kept, a group of one is made."""
+
+    def groups(self, users: np.ndarray, total: int, seed: int) -> np.ndarray:
+        group = super().groups(users, total, seed)
+        group[users[0]] = group.max() + 1
+        return group
+
+
+class ForgetsItsSeed(Honest):
+    """Guarantee: k users, but never the same."""
+
+    def groups(self, users: np.ndarray, total: int, seed: int) -> np.ndarray:
+        return super().groups(np.random.default_rng().permutation(users), total, seed)
+
+
+class NamesUsers(Honest):
+    """Guarantee: k users, under the name of the first."""
+
+    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        made = super().anonymize(data, seed=seed, progress=progress)
+        first = [made.assignment.users[int(np.flatnonzero(made.assignment.profile == row)[0])] for row in range(2)]
+        names = [f"group of {name}" for name in first] + made.release.pseudonyms[2:]
+        return replace(made, release=replace(made.release, pseudonyms=names))
+
+
+class SortsByName(Honest):
+    """Guarantee: k users, but whose names are alike."""
+
+    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        assert isinstance(data, Profiles)
+        by_name = data.select(data.users.arg_sort().to_numpy())
+        return super().anonymize(by_name, seed=seed, progress=progress)
+
+
+class ChangesItsInput(Honest):
+    """Guarantee: k users, of profiles that are spoilt."""
+
+    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        made = super().anonymize(data, seed=seed, progress=progress)
+        assert isinstance(data, Profiles)
+        data.counts.data[:] = 1 + data.counts.data
+        return made
+
+
+class SwallowsCancelling(Honest):
+    """Guarantee: k users, and no way to stop."""
+
+    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        def deaf(done: int, total: int, stage: str) -> None:
+            try:
+                progress(done, total, stage)
+            except Exception:
+                return
+
+        return super().anonymize(data, seed=seed, progress=deaf)
+
+
+class SaysNothing(Honest):
+    """Guarantee: k users, silently."""
+
+    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        return super().anonymize(data, seed=seed)
+
+
+class CrashesOnFewUsers(Honest):
+    """Guarantee: k users, where there are."""
+
+    def need_users(self, available: int, needed: int) -> None:
+        """Let it go wrong later."""
+
+
+class TakesAnything(Honest):
+    """Guarantee: k users, whatever k."""
+
+    def __init__(self, knowledge: object = None, **settings: object) -> None:
+        super().__init__()
+
+
+class AlwaysHolds(Honest):
+    """Guarantee: a claim that nothing can break."""
+
+    def claim(self) -> Claim:
+        return Claim("trust-me", "All is well.")
+
+
+def test_the_honest_toy_keeps_the_contract() -> None:
+    check_method(Honest)
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        (GroupsUnderK, "the claim is broken: .* fewer than k=5"),
+        (ForgetsItsSeed, "two releases for one seed"),
+        (NamesUsers, "which names a user"),
+        (SortsByName, "when users have other names"),
+        (ChangesItsInput, "changes the profiles"),
+        (SwallowsCancelling, "goes on after it was cancelled"),
+        (SaysNothing, "never tells how far it is"),
+        (TakesAnything, "accepts"),
+    ],
+)
+def test_the_contract_sees(method: MethodClass, sentence: str) -> None:
+    with pytest.raises(AssertionError, match=sentence):
+        check_method(method)
+
+
+def test_the_contract_lets_a_crash_through() -> None:
+    with pytest.raises(ValueError, match="number sections"):
+        check_method(CrashesOnFewUsers)
+
+
+def test_the_contract_sees_a_verifier_that_always_agrees(fresh_registry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(verifiers(), "trust-me", lambda claim, evidence: HOLDS)
+    with pytest.raises(AssertionError, match="its verifier accepts a release with a term that nobody used"):
+        check_method(AlwaysHolds)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"protects": "Privacy"}, "one sentence"),
+        ({"does_not_protect": ""}, "one sentence"),
+        ({"title": ""}, "title"),
+        ({"id": "Not An Id"}, "no id"),
+        ({"parameters": (group_size(1),)}, "not allowed"),
+        ({"parameters": (group_size(), group_size())}, "two parameters of one name"),
+    ],
+)
+def test_the_contract_sees_an_incomplete_description(change: dict[str, object], sentence: str) -> None:
+    changed = type("Changed", (Honest,), {"__doc__": Honest.__doc__, "info": replace(Honest.info, **change)})
+    with pytest.raises(Exception, match=sentence):
+        check_method(changed)
+
+
+def test_releases_do_not_depend_on_the_hash_seed_of_python() -> None:
+    program = (
+        "from anonymizer.registry import methods\n"
+        "from anonymizer.commands import run_method\n"
+        "from anonymizer.sample_logs import sample_log\n"
+        "log = sample_log()\n"
+        "for id, method in methods().items():\n"
+        "    release = run_method(method(), log, 0, lambda *_: None).release\n"
+        "    print(id, [sorted(release.profile(row).items()) for row in range(len(release))], list(release.users))\n"
+    )
+    environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
+    outputs = [
+        subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True).stdout
+        for env in environments
+    ]
+    for first, second in zip(*(output.splitlines() for output in outputs), strict=True):
+        assert first == second
