@@ -95,7 +95,7 @@ def _is_below(x: np.int64, t: int, v: int, columns: Columns, tree: Tree) -> bool
 
 
 @njit(cache=True)
-def _slot(key: np.int64, keys: np.ndarray) -> int:
+def _slot(key: np.int64, keys: np.ndarray) -> np.int64:
     """Where a key stands, or may stand, in an open hash table whose length is a power of two; -1 is empty."""
     mask = len(keys) - 1
     slot = (key ^ (key >> 17) ^ (key >> 31)) * 0x9E3779B1 & mask
