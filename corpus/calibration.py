@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from corpus.distinct import distinct
 from corpus.querylog import QueryLog
 
 LENGTHS = ("1 word", "2 words", "3 words", "4 words", "5 and more words")
@@ -87,6 +88,6 @@ def _mean_words(words: np.ndarray) -> float:
 
 
 def _one_user(log: QueryLog) -> float:
-    pairs = np.unique(log.query.astype(np.int64) * len(log.users) + log.user)
+    pairs = distinct(log.query.astype(np.int64) * len(log.users) + log.user)
     users = np.bincount(pairs // max(len(log.users), 1), minlength=len(log.queries))
     return float((users == 1).sum() / max(int((users > 0).sum()), 1))

@@ -40,7 +40,7 @@ def draw_interests(users: int, passages: Passages, rng: np.random.Generator) -> 
     number = 1 + np.searchsorted(np.cumsum(_HOW_MANY)[:-1], rng.random(users), side="right")
     topic[np.arange(MOST_INTERESTS) >= number[:, None]] = -1
     has = topic >= 0
-    early, late = (np.where(has, rng.gamma(1.5, size=topic.shape) + 0.05, 0) for _ in range(2))
+    early, late = (np.where(has, rng.gamma(0.8, size=topic.shape) + 0.05, 0) for _ in range(2))
     return Interests(topic, _favourites(topic, passages, rng), early, late)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from corpus.distinct import distinct
 from corpus.simulation.meter import Meter
 from corpus.simulation.passages import Passages
 from corpus.simulation.people import People
@@ -45,7 +46,7 @@ def draw_popular(
     chance = rng.random(len(shelf))
     size = _enough(shelf, chance, user[new], topics + 1, people.plan.shared[length_class], meter)
     query = _ranked(shelf, chance, size)
-    return Popular(query[repeated(user, new, rng)], size, len(np.unique(query)))
+    return Popular(query[repeated(user, new, rng)], size, len(distinct(query)))
 
 
 def popular_anchors(
@@ -102,7 +103,7 @@ def _enough(
 def _shared(query: np.ndarray, user: np.ndarray, queries: int) -> int:
     """How many of the queries two users or more type."""
     users = int(user.max()) + 1 if len(user) else 1
-    pairs = np.unique(query * users + user)
+    pairs = distinct(query * users + user)
     return int((np.bincount(pairs // users, minlength=queries) >= 2).sum())
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from corpus.distinct import distinct
 from corpus.documents import Documents
 from corpus.errors import InputError
 from corpus.tokens import STOP_WORDS, tokenize_column
@@ -51,7 +52,7 @@ def _typed(vocabulary: pl.Series) -> np.ndarray:
 
 def _telling(owner: np.ndarray, word: np.ndarray, words: int, documents: int) -> np.ndarray:
     """Words in neither too few nor too many documents; in a corpus of a few documents every word counts."""
-    pairs = np.unique(owner * words + word)
+    pairs = distinct(owner * words + word)
     frequency = np.bincount(pairs % words, minlength=words)
     if documents < _FEW:
         return frequency > 0

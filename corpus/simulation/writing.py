@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from corpus.documents import load_documents
+from corpus.errors import InputError
 from corpus.fetch import cache_folder, data_set
 from corpus.progress import Progress, silent
 from corpus.simulation.log import SimulatedLog, simulate_log
@@ -17,9 +18,11 @@ _BLOCK = 500_000  # events
 _VERSION = 1  # of what default_log leaves in the cache; raise it when the same seed gives another log
 
 
-def write_log(log: SimulatedLog, path: Path, progress: Progress = silent) -> None:
+def write_log(log: SimulatedLog, path: str | Path, progress: Progress = silent) -> None:
     """The log in AOL's format, one row for each click or for each event without one; whole or not at all."""
     path = Path(path)
+    if not path.parent.is_dir():
+        raise InputError(f"no folder {path.parent} to write the log to; make it first, or give another path")
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
             file.write(HEADER.encode())
