@@ -8,6 +8,7 @@ import numpy as np
 
 from corpus.directory import SenseDirectory, TopicDirectory
 from corpus.directory_files import read_directory
+from corpus.errors import InputError
 from corpus.profiles import Dictionary, dictionary
 from corpus.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
 from corpus.wordnet import load_wordnet
@@ -59,4 +60,8 @@ class Knowledge:
 
     def stands_for(self, label: str) -> list[str]:
         """The terms that a generalized label stands for: the leaves below it, or the members of a bag a|b|c."""
-        return label.split("|") if "|" in label else self.taxonomy.leaves_below(label)
+        if "|" in label:
+            return label.split("|")
+        if label.lower() not in self.taxonomy.node:
+            raise InputError(f"{label!r} is not in the taxonomy: give the taxonomy that the release was made with")
+        return self.taxonomy.leaves_below(label)

@@ -67,7 +67,7 @@ def _candidates(test: QueryLog, queries: np.ndarray, index: Index, progress: Pro
 
 def gold(queries: TestQueries, profiles: Profiles, index: Index) -> np.ndarray:
     """Which cells of `queries.documents` are relevant: the first 30 by cosine with the user's own profile."""
-    space = profile_space(profiles.terms, np.zeros(len(profiles.terms), dtype=bool), index.vectors, None)
+    space = profile_space(profiles.terms, np.zeros(len(profiles.terms), dtype=bool), index.vectors, Knowledge())
     own = csr_array(profiles.counts @ space)
     cosine = many_cosines(queries.documents, queries.user, own, index.vectors)
     rank = np.argsort(np.argsort(-cosine, axis=1, kind="stable"), axis=1, kind="stable")

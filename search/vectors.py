@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from corpus.errors import InputError
-from corpus.taxonomy import Taxonomy
+from corpus.knowledge import Knowledge
 from corpus.tokens import STOP_WORDS
 from search.analysis import Analysis
 from search.lexicon import Lexicon
@@ -65,7 +64,7 @@ def load_vectors(folder: Path, lexicon: Lexicon) -> DocumentVectors:
 
 
 def profile_space(
-    labels: Sequence[str], generalized: Sequence[bool], vectors: DocumentVectors, taxonomy: Taxonomy | None
+    labels: Sequence[str], generalized: Sequence[bool], vectors: DocumentVectors, knowledge: Knowledge
 ) -> sp.csr_matrix:
     """The matrix labels x word forms that puts profiles into the space of the documents: `profiles @ it`.
 
@@ -73,7 +72,7 @@ def profile_space(
     """
     columns, counts = [], np.zeros(len(labels), dtype=np.int64)
     for i, (label, is_general) in enumerate(zip(labels, generalized, strict=True)):
-        leaves = _leaves(label, taxonomy) if is_general else [label]
+        leaves = knowledge.stands_for(label) if is_general else [label]
         found = [vectors.vocabulary[leaf] for leaf in leaves if leaf in vectors.vocabulary]
         columns.append(np.array(found, dtype=np.int32))
         counts[i] = len(found)
@@ -83,11 +82,3 @@ def profile_space(
     space = sp.csr_matrix((shares, indices, indptr), shape=(len(labels), vectors.matrix.shape[1]))
     space.sum_duplicates()
     return space
-
-
-def _leaves(label: str, taxonomy: Taxonomy | None) -> list[str]:
-    if taxonomy is None or label.lower() not in taxonomy.node:
-        raise InputError(
-            f"the generalized term {label!r} is not in the taxonomy; give the taxonomy that the release was made with"
-        )
-    return taxonomy.leaves_below(label)

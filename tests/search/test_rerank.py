@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from corpus.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
+from corpus.knowledge import Knowledge
 from search.engines.base import Candidates
 from search.explain import explain
 from search.index import Index
@@ -21,14 +21,14 @@ QUERY = "president trump house"
 
 
 @pytest.fixture(scope="module")
-def drinks(tmp_path_factory: pytest.TempPathFactory) -> Taxonomy:
+def drinks(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
     path: Path = tmp_path_factory.mktemp("taxonomy") / "drinks.tsv"
     path.write_text("Wine\tDrink\nBottle\tDrink\nUnicorn\tDrink\nDrink\tThing\nMusic\tThing\n")
-    return read_taxonomy(path)
+    return Knowledge(path)
 
 
 def vector(index: Index, weights: dict[str, float]) -> sp.csr_matrix:
-    space = profile_space(list(weights), [False] * len(weights), index.vectors, None)
+    space = profile_space(list(weights), [False] * len(weights), index.vectors, Knowledge())
     return sp.csr_matrix(np.array([list(weights.values())])) @ space
 
 
@@ -46,26 +46,30 @@ def test_every_spelling_of_a_word_has_one_column(small: Index) -> None:
 
 
 def test_a_plain_term_goes_to_its_form_and_an_unknown_one_nowhere(small: Index) -> None:
-    space = profile_space(["wine", "panels", "unicorn"], [False] * 3, small.vectors, None).toarray()
+    space = profile_space(["wine", "panels", "unicorn"], [False] * 3, small.vectors, Knowledge()).toarray()
     assert space.sum(axis=1).tolist() == [1, 1, 0]
     assert space[1, small.vectors.vocabulary["panel"]] == 1
 
 
-def test_a_generalized_label_is_shared_equally_among_its_leaves_in_the_corpus(small: Index, drinks: Taxonomy) -> None:
+def test_a_generalized_label_is_shared_equally_among_its_leaves_in_the_corpus(small: Index, drinks: Knowledge) -> None:
     space = profile_space(["Drink", "Thing", "wine"], [True, True, False], small.vectors, drinks).toarray()
     columns = [small.vectors.vocabulary[word] for word in ("wine", "bottle", "music")]
     np.testing.assert_allclose(space[:, columns], [[1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3], [1, 0, 0]])
     assert (space > 0).sum() == 6
 
 
-def test_a_generalized_term_of_another_taxonomy_is_refused(small: Index, drinks: Taxonomy) -> None:
-    for taxonomy in (drinks, None):
-        with pytest.raises(InputError, match=r"food\.n\.01"):
-            profile_space(["food.n.01"], [True], small.vectors, taxonomy)
+def test_a_generalized_term_of_another_taxonomy_is_refused(small: Index, drinks: Knowledge) -> None:
+    with pytest.raises(InputError, match=r"food\.n\.01"):
+        profile_space(["food.n.01"], [True], small.vectors, drinks)
+
+
+def test_a_bag_counts_for_each_of_its_members(small: Index) -> None:
+    space = profile_space(["bottle|wine"], [True], small.vectors, Knowledge()).toarray()
+    assert space[0, [small.vectors.vocabulary[word] for word in ("wine", "bottle")]].tolist() == [0.5, 0.5]
 
 
 def test_a_label_of_wordnet_counts_for_the_words_below_it(news: Index) -> None:
-    space = profile_space(["animal.n.01", "entity.n.01"], [True, True], news.vectors, wordnet_taxonomy())
+    space = profile_space(["animal.n.01", "entity.n.01"], [True, True], news.vectors, Knowledge())
     assert space.sum(axis=1).ravel().tolist()[0] == pytest.approx([1, 1])
     animals = {news.vectors.terms[column] for column in space[[0]].indices}
     assert {"dog", "horse"} <= animals
@@ -76,7 +80,7 @@ def test_a_label_of_wordnet_counts_for_the_words_below_it(news: Index) -> None:
 @given(st.lists(st.sampled_from(["dog.n.01", "food.n.01", "wine", "music", "qqzz", "person.n.01"]), max_size=6))
 def test_spreading_keeps_weights_and_adds_none(labels: list[str]) -> None:
     vectors = DocumentVectors(sp.csr_matrix((1, 3)), {"wine": 0, "music": 1, "dog": 2}, ["wine", "music", "dog"])
-    space = profile_space(labels, [".n." in label for label in labels], vectors, wordnet_taxonomy())
+    space = profile_space(labels, [".n." in label for label in labels], vectors, Knowledge())
     sums = np.asarray(space.sum(axis=1)).ravel()
     assert space.shape == (len(labels), 3)
     assert all(total == pytest.approx(0) or total == pytest.approx(1) for total in sums)
