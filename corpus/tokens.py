@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 # Python's [^\W_] and Rust's [\p{L}\p{N}] are the same characters: what str.isalnum() accepts.
-_PYTHON_PATTERN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+TERM_PATTERN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _POLARS_PATTERN = r"[\p{L}\p{N}]+(?:[-'’][\p{L}\p{N}]+)*"
 
 # Lucene's English stop words, which Zhu & Xiong use (section 4), and the few that queries add.
@@ -20,7 +20,7 @@ STOP_WORDS = frozenset(
 
 def tokenize(text: str) -> list[str]:
     """The terms of one string, in order, repetitions kept."""
-    return _PYTHON_PATTERN.findall(text.lower())
+    return TERM_PATTERN.findall(text.lower())
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def tokenize_column(texts: pl.Series) -> Tokens:
     counts = lists.list.len().to_numpy()
     start = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum(counts, out=start[1:])
-    flat = lists.explode(empty_as_null=False, keep_nulls=False)
+    flat = lists.explode(empty_as_null=False, keep_nulls=False).cast(pl.String)
     vocabulary = flat.unique().sort()
     codes = flat.replace_strict(vocabulary, np.arange(len(vocabulary), dtype=np.int32), return_dtype=pl.Int32)
-    return Tokens(vocabulary.to_list(), start, codes.to_numpy())
+    return Tokens(vocabulary.to_list(), start, codes.to_numpy().astype(np.int32))

@@ -88,7 +88,7 @@ def _read(column: Sequence[str], vocabulary: _Vocabulary, step: Callable[[int], 
     for begin in range(0, len(column), BLOCK):
         step(begin)
         tokens = tokenize_column(pl.Series(column[begin : begin + BLOCK], dtype=pl.String))
-        block = vocabulary.renumber(tokens.vocabulary)[tokens.ids.astype(np.int32)]
+        block = vocabulary.renumber(tokens.vocabulary)[tokens.ids]
         document = np.repeat(np.arange(len(tokens)), np.diff(tokens.start))[block >= 0]
         counts.append(np.bincount(document, minlength=len(tokens)))
         ids.append(block[block >= 0])

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from corpus.tokens import _PYTHON_PATTERN as WORD
+from corpus.tokens import TERM_PATTERN
 from corpus.tokens import STOP_WORDS
 from corpus.wordnet import load_wordnet
 from search.lexicon import Lexicon
@@ -92,4 +92,4 @@ def edit_distances(word: str, codes: np.ndarray, lengths: np.ndarray) -> np.ndar
 
 def _replace(query: str, better: dict[str, str]) -> str:
     """The query as it was typed, with whole words exchanged."""
-    return WORD.sub(lambda match: better.get(match[0].lower(), match[0]), query)
+    return TERM_PATTERN.sub(lambda match: better.get(match[0].lower(), match[0]), query)

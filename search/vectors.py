@@ -64,7 +64,7 @@ def load_vectors(folder: Path, lexicon: Lexicon) -> DocumentVectors:
 
 
 def profile_space(
-    labels: Sequence[str], generalized: Sequence[bool], vectors: DocumentVectors, knowledge: Knowledge
+    labels: Sequence[str], generalized: Sequence[bool] | np.ndarray, vectors: DocumentVectors, knowledge: Knowledge
 ) -> sp.csr_matrix:
     """The matrix labels x word forms that puts profiles into the space of the documents: `profiles @ it`.
 
