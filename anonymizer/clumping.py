@@ -153,3 +153,17 @@ def assign(
         if clusters.size[best] >= capacity:
             clusters.following[best_before] = clusters.following[best]
         _clear(held, bench)
+
+
+@njit(cache=True)
+def least_common_generalizations(clusters: Clusters, parent: np.ndarray, bench: Bench) -> None:
+    """Turn each m_S into the copies of v in LCG(S): m_S(v) less the sum of m_S(w) over the children w of v."""
+    for j in range(len(clusters.size)):
+        stretch = range(clusters.start[j], clusters.start[j] + clusters.width[j])
+        for x in stretch:
+            bench.c[clusters.node[x]] += clusters.m[x]
+            if parent[clusters.node[x]] >= 0:
+                bench.c[parent[clusters.node[x]]] -= clusters.m[x]
+        for x in stretch:
+            clusters.m[x] = bench.c[clusters.node[x]]
+            bench.c[clusters.node[x]] = 0

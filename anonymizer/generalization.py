@@ -49,7 +49,8 @@ class Transactions:
 
 def transactions_of(profiles: Profiles, taxonomy: Taxonomy) -> Transactions:
     """Profiles as transactions; a term that is no leaf is left out, and a user with no other term too."""
-    leaf = np.array([-1 if (v := taxonomy.leaf(term)) is None else v for term in profiles.terms], dtype=np.int64)
+    node = np.array([taxonomy.node.get(term, 0) for term in profiles.terms], dtype=np.int64)
+    leaf = np.where(taxonomy.is_leaf[node], node, -1)  # 0 is the root, and no leaf
     known = np.unique(leaf[leaf >= 0])
     item_of_term = np.where(leaf >= 0, np.searchsorted(known, leaf), -1)
     item = item_of_term[profiles.counts.indices]
@@ -71,16 +72,6 @@ def _paths(taxonomy: Taxonomy, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarr
         below_root = node > 0
         place, node = place[below_root] - 1, taxonomy.parent[node[below_root]]
     return start, path
-
-
-def least_common_generalization(m: csr_array, taxonomy: Taxonomy) -> csr_array:
-    """LCG(S) holds m_S(v) - sum over children w of m_S(w) copies of v; a row of `m` is the m_S of one group."""
-    below_root = np.arange(1, len(taxonomy))
-    ones = np.ones(len(below_root), dtype=np.int64)
-    to_parent = csr_array((ones, (below_root, taxonomy.parent[1:])), shape=(len(taxonomy), len(taxonomy)))
-    copies = csr_array(m - m @ to_parent)
-    copies.eliminate_zeros()
-    return copies
 
 
 def publish_generalized(

@@ -8,13 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anonymizer.base import Anonymized, Claim, Method, MethodInfo
-from anonymizer.clumping import Clusters, assign, new_bench, open_clusters, reopened
-from anonymizer.generalization import (
-    Transactions,
-    least_common_generalization,
-    publish_generalized,
-    transactions_of,
-)
+from anonymizer.clumping import Clusters, assign, least_common_generalizations, new_bench, open_clusters, reopened
+from anonymizer.generalization import Transactions, publish_generalized, transactions_of
 from anonymizer.parameters import Parameter, Value, group_size
 from corpus.profiles import Profiles
 from corpus.progress import Progress, silent
@@ -62,8 +57,7 @@ class Clump(Method):
         transactions = transactions_of(data, taxonomy)
         self.need_users(len(transactions), self.k)
         order = self._sorted(transactions.length, seed)
-        group, m = self._cluster(transactions, order, taxonomy, progress)
-        copies = least_common_generalization(m, taxonomy)
+        group, copies = self._cluster(transactions, order, taxonomy, progress)
         if self.duplicates == "drop":
             copies.data[:] = 1
         values: dict[str, Value] = {
@@ -85,7 +79,7 @@ class Clump(Method):
     def _cluster(
         self, transactions: Transactions, order: np.ndarray, taxonomy: Taxonomy, progress: Progress
     ) -> tuple[np.ndarray, csr_array]:
-        """Lines 3-17: the cluster of each transaction, and the m of each cluster."""
+        """Lines 3-18: the cluster of each transaction, and the LCG of each cluster."""
         n = len(order) // self.k
         is_seed = np.zeros(len(order), dtype=bool)
         is_seed[: n * self.k : self.k] = True
@@ -109,15 +103,15 @@ class Clump(Method):
 
         place(others[:fill], clusters, self.k, n if isinstance(self.r, str) else self.r, "clustering")
         place(others[fill:], reopened(clusters), len(order) + 1, n, "placing the last users")
-        return group, _m_of(clusters, len(taxonomy))
+        least_common_generalizations(clusters, taxonomy.parent, bench)
+        return group, _copies(clusters, len(taxonomy))
 
 
-def _m_of(clusters: Clusters, nodes: int) -> csr_array:
-    """Clusters x nodes, m(v) in each."""
+def _copies(clusters: Clusters, nodes: int) -> csr_array:
+    """Clusters x nodes: how many copies of each node the LCG of each cluster holds."""
     end = np.concatenate([[0], np.cumsum(clusters.width)])
     place = np.arange(end[-1]) + np.repeat(clusters.start[:-1] - end[:-1], clusters.width)
-    matrix = csr_array(
-        (clusters.m[place].astype(np.int64), clusters.node[place], end), shape=(len(clusters.width), nodes)
-    )
-    matrix.sort_indices()
+    content = (clusters.m[place].astype(np.int64), clusters.node[place], end)
+    matrix = csr_array(content, shape=(len(clusters.width), nodes))
+    matrix.eliminate_zeros()
     return matrix

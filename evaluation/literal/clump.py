@@ -78,12 +78,16 @@ def _buig(parent: np.ndarray, R: np.ndarray, shortest: int) -> tuple[np.ndarray,
     copies = [np.int64(0) for _ in range(0)]
     length = 0
     for i in range(len(parent) - 1, 0, -1):
-        if R[i].min() > 0:
+        min_count = R[i, 0]
+        for j in range(1, R.shape[1]):
+            min_count = min(min_count, R[i, j])
+        if min_count > 0:
             nodes.append(np.int64(i))
-            copies.append(R[i].min())
-            length += R[i].min()
+            copies.append(min_count)
+            length += min_count
         else:
-            R[parent[i]] += R[i]
+            for j in range(R.shape[1]):
+                R[parent[i], j] += R[i, j]
     if shortest > length:
         nodes.append(np.int64(0))
         copies.append(np.int64(shortest - length))
