@@ -29,14 +29,15 @@ def publish(
     weights = csr_array(weights[:, used])
     weights.eliminate_zeros()
     weights.sort_indices()
-    order = _content_order(weights)
+    user, row = members
+    sharing = np.bincount(row, minlength=weights.shape[0]).astype(np.int64)
+    order = _content_order(weights, sharing, queries)
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    user, row = members
     mask = np.zeros(len(labels), dtype=bool) if generalized is None else generalized
     release = Release(
         pseudonyms=pseudonyms(len(order)),
-        users=np.bincount(place[row], minlength=len(order)).astype(np.int64),
+        users=sharing[order],
         labels=[labels[t] for t in used],
         generalized=mask[used],
         weights=csr_array(weights[order]),
@@ -65,13 +66,26 @@ def pseudonyms(count: int) -> list[str]:
     return [f"p{i:0{width}d}" for i in range(1, count + 1)]
 
 
-def _content_order(weights: csr_array) -> np.ndarray:
-    keys = []
+def _content_order(weights: csr_array, sharing: np.ndarray, queries: ReleasedQueries | None) -> np.ndarray:
+    keys = np.empty(weights.shape[0], dtype="S32")
     for row in range(weights.shape[0]):
         part = slice(weights.indptr[row], weights.indptr[row + 1])
         content = weights.indices[part].astype(np.int64).tobytes() + weights.data[part].astype(np.float64).tobytes()
-        keys.append(blake2b(content, digest_size=16).digest())
-    return np.argsort(np.array(keys, dtype="S16"), kind="stable") if keys else np.empty(0, dtype=np.int64)
+        keys[row] = blake2b(content + sharing[row].tobytes(), digest_size=16).digest()
+    if queries is not None:
+        _tell_apart(keys, queries)
+    return np.argsort(keys, kind="stable")
+
+
+def _tell_apart(keys: np.ndarray, queries: ReleasedQueries) -> None:
+    """Lengthen equal keys by what the queries of those rows hash to, so that their order does not follow the log's."""
+    _, kind, count = np.unique(keys, return_inverse=True, return_counts=True)
+    some = np.flatnonzero((count[kind] > 1)[queries.pseudonym])
+    columns = {"row": queries.pseudonym[some], "query": queries.query.gather(some)}
+    table = pl.DataFrame({**columns, "count": queries.count[some], "degree": queries.degree[some]})
+    for (row,), part in table.sort("query").group_by("row", maintain_order=True):
+        content = repr(part.drop("row").rows()).encode()
+        keys[row] = keys[row].ljust(16, b"\0") + blake2b(content, digest_size=16).digest()
 
 
 def _renamed(queries: ReleasedQueries, place: np.ndarray) -> ReleasedQueries:

@@ -24,8 +24,11 @@ def collect(found: Iterable[type[Method]]) -> dict[str, type[Method]]:
     """Methods by id. Two with one id, or something that is no method, is an error."""
     table: dict[str, type[Method]] = {}
     for method in found:
-        if not (isinstance(method, type) and issubclass(method, Method)):
-            raise InputError(f"{method!r} is registered as an anonymizer but is no anonymizer.base.Method")
+        if not (isinstance(method, type) and issubclass(method, Method) and hasattr(method, "info")):
+            raise InputError(
+                f"{method!r} is registered as an anonymizer but is no anonymizer.base.Method with an info: "
+                "mend or uninstall its package"
+            )
         if method.info.id in table:
             raise InputError(f"two anonymizers are called {method.info.id!r}: {table[method.info.id]} and {method}")
         table[method.info.id] = method
@@ -53,4 +56,10 @@ def _built_in() -> Iterable[type[Method]]:
 
 
 def _of_other_packages() -> Iterable[type[Method]]:
-    return [point.load() for point in entry_points(group=ENTRY_POINTS)]
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            yield point.load()
+        except (ImportError, AttributeError, SyntaxError) as error:
+            raise InputError(
+                f"the anonymizer {point.name!r} ({point.value}) cannot be loaded: {error}; mend or remove its package"
+            ) from error

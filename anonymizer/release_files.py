@@ -131,6 +131,8 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         claim, suppressed = Claim(**data.pop("claim")), Suppressed(**data.pop("suppressed"))
+        if not all(isinstance(value, int | float | str) for value in claim.values.values()):
+            raise ValueError("the claim's values are no numbers or words")
         return Manifest(claim=claim, suppressed=suppressed, **data)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{path} is no manifest of a release ({error}): make the release again") from error
@@ -145,10 +147,10 @@ def _read_profiles(path: Path) -> Release:
             row = json.loads(line) if line else None
             if row is None:
                 continue
-            rows.append({"id": str(row["id"]), "users": int(row["users"]), "terms": _weights(row["terms"])})
+            general.update(_labels(row.get("generalized", [])))
+            rows.append({"id": str(row["id"]), "users": _count(row["users"]), "terms": _weights(row["terms"])})
             for label in row["terms"]:
                 column.setdefault(label, len(column))
-            general.update(row.get("generalized", ()))
     except OSError as error:
         raise InputError(f"{path} cannot be read: make the release again") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -165,13 +167,36 @@ def _read_profiles(path: Path) -> Release:
 
 
 def _weights(terms: Mapping[str, Any]) -> dict[str, float]:
-    return {str(label): float(weight) for label, weight in terms.items()}
+    weights = {label: float(weight) for label, weight in terms.items()}
+    for label, weight in weights.items():
+        if not 0 < weight < float("inf"):
+            raise ValueError(f"{label!r} has weight {weight}")
+    return weights
+
+
+def _count(users: Any) -> int:
+    if type(users) is not int or users < 0:
+        raise ValueError(f"{users!r} is no number of users")
+    return users
+
+
+def _labels(generalized: Any) -> list[str]:
+    if not isinstance(generalized, list) or not all(isinstance(label, str) for label in generalized):
+        raise ValueError(f"{generalized!r} is no list of generalized terms")
+    return generalized
 
 
 def _read_tsv(path: Path, columns: dict[str, Any]) -> pl.DataFrame:
     try:
-        return pl.read_csv(path, separator="\t", quote_char=None, schema=columns, has_header=True)
-    except (OSError, pl.exceptions.PolarsError) as error:
+        with path.open(encoding="utf-8") as file:
+            if file.readline().rstrip("\n").split("\t") != list(columns):
+                raise ValueError("its header is another")
+        table = pl.read_csv(path, separator="\t", quote_char=None, schema=columns)
+        table = table.with_columns(pl.col(pl.String).fill_null(""))  # an empty query is a query, not a missing one
+        if sum(table.null_count().row(0)):
+            raise ValueError("a field is missing")
+        return table
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{path} is no file of {', '.join(columns)} columns: make the release again") from error
 
 

@@ -1,13 +1,14 @@
 """Does what was published keep its promise? One verifier per claim, sharing no code with the methods."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 from anonymizer.base import Assignment, Claim, Release, Suppressed
+from anonymizer.parameters import Value
 from corpus.errors import InputError
 from corpus.knowledge import Knowledge
 from corpus.profiles import Profiles, build_profiles
@@ -57,7 +58,14 @@ def verify(claim: Claim, evidence: Evidence) -> Verdict:
     if claim.id not in table:
         raise InputError(f"no verifier for the claim {claim.id!r}: known are {', '.join(sorted(table))}")
     whole = check_integrity(claim, evidence)
-    return table[claim.id](claim, evidence) if whole.holds else whole
+    return table[claim.id](replace(claim, values=_Said(claim.values)), evidence) if whole.holds else whole
+
+
+class _Said(dict[str, Value]):
+    """The values of a claim; one that is missing is the fault of whoever wrote the manifest."""
+
+    def __missing__(self, name: str) -> Value:
+        raise InputError(f"the claim says nothing of {name!r}: make the release again")
 
 
 @lru_cache(maxsize=1)

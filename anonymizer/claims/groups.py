@@ -11,7 +11,7 @@ TOLERANCE = 1e-6
 
 def verify_nothing_published(claim: Claim, evidence: Evidence) -> Verdict:
     if len(evidence.release) == 0:
-        return HOLDS
+        return verify_all_with_a_profile_take_part(evidence)
     return broken(f"{evidence.release.pseudonyms[0]} is published, but nothing should be")
 
 
@@ -42,6 +42,9 @@ def verify_at_least_k(k: int, evidence: Evidence) -> Verdict:
 
 def verify_published_means(evidence: Evidence, union: bool = False) -> Verdict:
     """Every published profile is the mean (or the sum) of the original profiles of the users assigned to it."""
+    fits = verify_all_with_a_profile_take_part(evidence)
+    if not fits.holds:
+        return fits
     expected = expected_means(evidence, union)
     published = published_in_terms_of(evidence)
     if isinstance(published, Verdict):
@@ -56,6 +59,20 @@ def verify_published_means(evidence: Evidence, union: bool = False) -> Verdict:
         f"{evidence.release.pseudonyms[row]} publishes {evidence.profiles.terms[term]!r} with weight "
         f"{published[row, term]:.6g}, but its members make {expected[row, term]:.6g}"
     )
+
+
+def verify_all_with_a_profile_take_part(evidence: Evidence) -> Verdict:
+    """Nobody without a profile fills a group, and what was suppressed is what the users outside of all groups typed."""
+    profiles, names = evidence.profiles, evidence.assignment.users
+    inside = profiles.users.is_in(names.gather(evidence.assignment.user).to_list()).to_numpy()
+    hollow = np.flatnonzero(inside & (profiles.size == 0))
+    if len(hollow):
+        return broken(f"user {profiles.users[int(hollow[0])]!r} fills a group, but has no profile")
+    outside = int(profiles.occurrences[~inside].sum())
+    if outside != evidence.suppressed.occurrences:
+        said = f"the manifest counts {evidence.suppressed.occurrences} suppressed occurrences"
+        return broken(f"{said}, but users outside of all groups typed {outside}")
+    return HOLDS
 
 
 def expected_means(evidence: Evidence, union: bool) -> csr_array:
@@ -73,9 +90,11 @@ def published_in_terms_of(evidence: Evidence) -> csr_array | Verdict:
     """The published weights with the columns of the original profiles; a label nobody used is a counterexample."""
     release, profiles = evidence.release, evidence.profiles
     column = {term: i for i, term in enumerate(profiles.terms)}
-    for label in release.labels:
+    for label, general in zip(release.labels, release.generalized.tolist(), strict=True):
         if label not in column:
             return broken(f"{label!r} is published, but no user of the log used it")
+        if general:
+            return broken(f"{label!r} is said to be generalized, but users typed it")
     columns = np.array([column[label] for label in release.labels], dtype=np.int64)
     weights = release.weights.tocoo()
     shape = (len(release), len(profiles.terms))

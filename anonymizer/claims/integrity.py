@@ -7,7 +7,10 @@ from anonymizer.claims import HOLDS, Evidence, Verdict, broken
 
 
 def check_integrity(claim: Claim, evidence: Evidence) -> Verdict:
-    for check in (_members_are_users_of_the_log, _one_profile_per_user, _shares_are_counted, _nobody_is_forgotten):
+    for check in (
+        _members_are_users_of_the_log, _one_profile_per_user, _shares_are_counted, _nobody_is_forgotten,
+        _weights_are_positive,
+    ):  # fmt: skip
         verdict = check(claim, evidence)
         if not verdict.holds:
             return verdict
@@ -51,4 +54,15 @@ def _nobody_is_forgotten(claim: Claim, evidence: Evidence) -> Verdict:
         return broken(
             f"{missing} users of the log have no profile, but the manifest counts {evidence.suppressed.users}"
         )
+    return HOLDS
+
+
+def _weights_are_positive(claim: Claim, evidence: Evidence) -> Verdict:
+    """A weight of 0, or one that is no number, would slip through every comparison that follows."""
+    weights = evidence.release.weights
+    wrong = np.flatnonzero(~(np.isfinite(weights.data) & (weights.data > 0)))
+    if len(wrong):
+        row = int(np.searchsorted(weights.indptr, wrong[0], side="right")) - 1
+        label = evidence.release.labels[int(weights.indices[wrong[0]])]
+        return broken(f"{evidence.release.pseudonyms[row]} publishes {label!r} with weight {weights.data[wrong[0]]}")
     return HOLDS

@@ -1,0 +1,143 @@
+"""Do the verifiers of groups tell a true release from its broken twins?"""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from anonymizer.base import Anonymized, Assignment, Claim, Suppressed
+from anonymizer.claims import Evidence, Verdict, verify
+from anonymizer.commands import run_method
+from anonymizer.mutants import mutants
+from anonymizer.registry import make_method
+from anonymizer.sample_logs import log_of, sample_log
+from corpus.errors import InputError
+from corpus.knowledge import Knowledge
+from corpus.progress import silent
+from corpus.querylog import QueryLog
+
+LOG = sample_log(20)
+KNOWLEDGE = Knowledge()
+
+
+def made(id: str, log: QueryLog = LOG, **settings: object) -> Anonymized:
+    return run_method(make_method(id, settings, KNOWLEDGE), log, 0, silent)
+
+
+def verdict(release: Anonymized, log: QueryLog = LOG) -> Verdict:
+    evidence = Evidence(release.release, release.assignment, release.suppressed, log, KNOWLEDGE)
+    return verify(release.claim, evidence)
+
+
+def with_weight(release: Anonymized, weight: float) -> Anonymized:
+    weights = csr_array(release.release.weights.copy())
+    weights.data[3] = weight
+    return replace(release, release=replace(release.release, weights=weights))
+
+
+@pytest.mark.parametrize("id", ["plain", "original", "everyone", "random"])
+def test_a_true_release_holds_and_its_mutants_do_not(id: str) -> None:
+    release = made(id)
+    assert verdict(release).holds
+    for what, mutant in mutants(release).items():
+        seen = verdict(mutant)
+        assert not seen.holds, what
+        assert seen.counterexample
+
+
+words = st.sampled_from(["wine", "cheese", "car", "dog", "hotel", "qxqxq"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(words, min_size=1, max_size=4).map(" ".join), min_size=1, max_size=12), st.integers(2, 4))
+def test_every_release_of_the_controls_holds(texts: list[str], k: int) -> None:
+    log = log_of([(f"user{i}", text) for i, text in enumerate(texts)])
+    for id, settings_ in (("plain", {}), ("original", {}), ("everyone", {}), ("random", {"k": k})):
+        try:
+            release = made(id, log, **settings_)
+        except InputError:
+            continue
+        assert verdict(release, log).holds
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), 0.0, -1.0, 1e-9, 2.5])
+def test_a_changed_weight_is_seen_whatever_it_is(weight: float) -> None:
+    seen = verdict(with_weight(made("random"), weight))
+    assert not seen.holds
+    assert "weight" in seen.counterexample
+
+
+def test_a_group_under_k_is_seen() -> None:
+    release = made("random", k=4)
+    claim = Claim("users-per-profile", "More is said than is true.", {"k": 6})
+    assert "fewer than k=6" in verdict(replace(release, claim=claim)).counterexample
+
+
+def test_a_user_in_two_groups_is_seen() -> None:
+    release = made("random")
+    user = np.append(release.assignment.user, release.assignment.user[0])
+    other = (release.assignment.profile[0] + 1) % len(release.release)
+    profile = np.append(release.assignment.profile, other)
+    twice = replace(release, assignment=Assignment(release.assignment.users, user, profile))
+    assert "is in 2 groups" in verdict(twice).counterexample
+
+
+def test_a_user_whom_the_log_does_not_have_is_seen() -> None:
+    release = made("random")
+    users = pl.Series(["stranger", *release.assignment.users.to_list()[1:]])
+    strange = replace(release, assignment=replace(release.assignment, users=users))
+    assert "'stranger'" in verdict(strange).counterexample
+
+
+def test_two_members_exchanged_are_seen() -> None:
+    release = made("random")
+    profile = release.assignment.profile.copy()
+    first, second = 0, int(np.flatnonzero(profile != profile[0])[0])
+    profile[[first, second]] = profile[[second, first]]
+    assert not verdict(replace(release, assignment=replace(release.assignment, profile=profile))).holds
+
+
+def test_a_term_said_to_be_generalized_is_seen() -> None:
+    release = made("random")
+    flags = release.release.generalized.copy()
+    flags[0] = True
+    seen = verdict(replace(release, release=replace(release.release, generalized=flags)))
+    assert "said to be generalized" in seen.counterexample
+
+
+def test_a_group_filled_with_a_user_without_a_profile_is_seen() -> None:
+    log = log_of([("ann", "wine"), ("bob", "qxqxq")])
+    release = made("original", log)
+    filled = replace(
+        release,
+        assignment=Assignment(release.assignment.users, np.array([0, 1]), np.array([0, 0])),
+        release=replace(release.release, users=np.array([2])),
+        suppressed=Suppressed(),
+    )
+    assert "has no profile" in verdict(filled, log).counterexample
+
+
+def test_a_wrong_count_of_what_was_suppressed_is_seen() -> None:
+    for id in ("plain", "random"):
+        release = made(id)
+        occurrences = replace(release.suppressed, occurrences=release.suppressed.occurrences + 3)
+        assert "suppressed occurrences" in verdict(replace(release, suppressed=occurrences)).counterexample
+        users = replace(release.suppressed, users=release.suppressed.users + 1)
+        assert "have no profile" in verdict(replace(release, suppressed=users)).counterexample
+
+
+def test_more_than_one_profile_is_not_one() -> None:
+    release = replace(made("random"), claim=Claim("one-profile", "All users share one profile."))
+    assert "should share one" in verdict(release).counterexample
+
+
+def test_a_claim_without_a_verifier_or_without_its_values_is_bad_input() -> None:
+    release = made("random")
+    with pytest.raises(InputError, match="no verifier for the claim 'magic': known are"):
+        verdict(replace(release, claim=Claim("magic", "Trust me.")))
+    with pytest.raises(InputError, match="says nothing of 'k'"):
+        verdict(replace(release, claim=Claim("users-per-profile", "But how many?")))
