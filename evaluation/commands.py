@@ -1,7 +1,120 @@
-"""Which commands does this layer add?"""
+"""What can be measured from the command line? shoal evaluate, measure, search and bench."""
 
-from corpus.commands import Commands
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from corpus.commands import Commands, add_knowledge_options, bar, print_json, print_table, tell_rejected
+from corpus.errors import InputError
+from evaluation.bench import benchmarks, run_benchmark
+from evaluation.conduct import begin, conduct
+from evaluation.experiment import make_experiment, read_experiment
+from evaluation.results import Results, columns_of, write_results
+
+SHOWN = ("method", "params", "ap10", "ap10_low", "ap10_high", "kept", "linkage5", "inference5", "anonymity_min")
 
 
 def add_commands(commands: Commands) -> None:
-    return None
+    _add_evaluate(commands)
+    _add_bench(commands)
+
+
+def _add_evaluate(commands: Commands) -> None:
+    parser = commands.add_parser("evaluate", help="precision against privacy, for every method and setting")
+    parser.add_argument("--corpus", help="a data set's name or a JSON-lines file (reuters)")
+    parser.add_argument("--log", help="a file in the AOL format (.gz too), or a data set's name (that of the corpus)")
+    parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be read")
+    parser.add_argument("--methods", help='settings, for example "random:k=3;linkability:p=0.4,0.2" (all methods)')
+    parser.add_argument("--config", type=Path, metavar="E.toml", help="a file that declares the experiment")
+    parser.add_argument("--seed", dest="seeds", metavar="N[,N...]", help="several: the results are their means (0)")
+    parser.add_argument("--queries", type=int, help="test queries per user, at most (5)")
+    parser.add_argument("--victims", type=int, help="users that are attacked, at most (1000)")
+    parser.add_argument("--measures", help="only these columns, with commas between (all)")
+    parser.add_argument("--engine", help="auto, whoosh or tantivy (auto)")
+    add_knowledge_options(parser)
+    parser.add_argument("--jobs", type=int, default=0, help="processes (one per core)")
+    parser.add_argument("--timings", action="store_true", help="seconds and peak_mb in results.csv too")
+    parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of the results (results)")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run_evaluate)
+
+
+def run_evaluate(options: argparse.Namespace) -> int:
+    experiment = make_experiment(_given(options))
+    if options.jobs < 0:
+        raise InputError(f"--jobs {options.jobs}: expected a number of processes from 1, or 0 for one per core")
+    if options.out.exists() and not options.out.is_dir():
+        raise InputError(f"{options.out} is a file: name a folder by --out")
+    with bar() as progress:
+        run = begin(experiment, options.out, options.jobs, progress)
+        results = conduct(run, progress)
+    write_results(options.out, results, options.timings)
+    tell_rejected(run.rejected, options.out)
+    if options.json:
+        print_json({name: value for name, value in asdict(results).items() if name != "costs"})
+    else:
+        _print_results(results, options.out)
+    return 1 if results.failures else 0
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """What the file declares, and over it what the options say."""
+    given = read_experiment(options.config) if options.config else {}
+    for name in ("corpus", "log", "methods", "queries", "victims", "engine", "taxonomy", "directory", "dictionary"):
+        if value := getattr(options, name):
+            given[name] = str(value) if isinstance(value, Path) else value
+    if options.strict:
+        given["strict"] = True
+    if options.measures:
+        given["measures"] = [name.strip() for name in options.measures.split(",") if name.strip()]
+    if options.seeds:
+        given["seeds"] = [_whole(seed) for seed in options.seeds.split(",")]
+    return given
+
+
+def _whole(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise InputError(f"--seed {text}: expected whole numbers from 0, with commas between")
+    return int(text)
+
+
+def _print_results(results: Results, folder: Path) -> None:
+    data, costs = results.data, results.costs
+    print(
+        f"{data['evaluated_users']} of {data['users']} users, {data['evaluated_queries']} test queries "
+        f"({data['queries_with_too_few_candidates']} left out for want of candidates)"
+    )
+    columns = [name for name in columns_of(results.rows) if name in SHOWN]
+    rows = [[row.get(name, "") for name in columns] for row in results.rows]
+    print_table(
+        [[*row, cost["seconds"], cost["peak_mb"]] for row, cost in zip(rows, costs, strict=True)],
+        [*columns, "seconds", "peak_mb"],
+    )
+    for failure in results.failures:
+        print(f"{failure['method']} {failure['params']} gave nothing: {failure['reason']}", file=sys.stderr)
+    print(f"written to {folder}: results.csv, results.json, comparisons.csv, timings.csv")
+
+
+def _add_bench(commands: Commands) -> None:
+    parser = commands.add_parser("bench", help="the cost tables")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks (all)")
+    parser.add_argument("--full", action="store_true", help="the sizes of the papers and of all of AOL")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run_bench)
+
+
+def run_bench(options: argparse.Namespace) -> int:
+    names = options.names or benchmarks()
+    for name in names:
+        if name not in benchmarks():
+            raise InputError(f"unknown benchmark {name!r}: choose from {', '.join(benchmarks())}")
+    with bar() as progress:
+        rows = [row for name in names for row in run_benchmark(name, options.full, progress)]
+    if options.json:
+        print_json([asdict(row) for row in rows])
+    else:
+        table = [[row.what, row.at, row.must_reach, row.reached, "yes" if row.holds else "NO"] for row in rows]
+        print_table(table, ["what", "at", "must reach", "reached", "holds"])
+    return 0 if all(row.holds for row in rows) else 1

@@ -65,9 +65,9 @@ def _candidates(test: QueryLog, queries: np.ndarray, index: Index, progress: Pro
     return table, found
 
 
-def gold(queries: TestQueries, profiles: Profiles, index: Index) -> np.ndarray:
+def gold(queries: TestQueries, profiles: Profiles, index: Index, known: Knowledge) -> np.ndarray:
     """Which cells of `queries.documents` are relevant: the first 30 by cosine with the user's own profile."""
-    space = profile_space(profiles.terms, np.zeros(len(profiles.terms), dtype=bool), index.vectors, Knowledge())
+    space = profile_space(profiles.terms, [False] * len(profiles.terms), index.vectors, Knowledge())
     own = csr_array(profiles.counts @ space)
     cosine = many_cosines(queries.documents, queries.user, own, index.vectors)
     rank = np.argsort(np.argsort(-cosine, axis=1, kind="stable"), axis=1, kind="stable")
@@ -77,9 +77,12 @@ def gold(queries: TestQueries, profiles: Profiles, index: Index) -> np.ndarray:
 def published_cosines(
     queries: TestQueries, release: Release, assignment: Assignment, users: list[str], index: Index, known: Knowledge
 ) -> np.ndarray:
-    """The cosine of every candidate with the published profile of the user who asks; 0 for a user without one."""
+    """The cosine of every candidate with the published profile of the user who asks.
+
+    It is 0 for a user without a profile, whose ranking is then the engine's: that user is served, but not as a person.
+    """
     rows, row_of = _profile_rows(release, assignment, users)
-    space = profile_space(release.labels, release.generalized, index.vectors, known)
+    space = profile_space(release.labels, release.generalized.tolist(), index.vectors, known)
     return many_cosines(queries.documents, row_of[queries.user], csr_array(rows @ space), index.vectors)
 
 

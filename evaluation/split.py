@@ -10,11 +10,11 @@ PROFILE_TENTHS = 7
 def split_by_time(log: QueryLog) -> tuple[QueryLog, QueryLog]:
     """The log that profiles are made from and the log of test events, with the same users.
 
-    The first is compacted, so that no query, url or statistic of a test event can be found in it. A user with one
-    event has a profile and no test.
+    Both are compacted, so that no query, url or statistic of a test event can be found in the first. A part of an
+    event counts for the profile: a user with up to three events has a profile and no test.
     """
     counts = np.diff(log.start)
-    first = np.maximum(counts * PROFILE_TENTHS // 10, np.minimum(counts, 1))
+    first = -(-counts * PROFILE_TENTHS // 10)
     place = np.arange(len(log)) - np.repeat(log.start[:-1], counts)
     early = place < np.repeat(first, counts)
     return log.select(early).compacted(), log.select(~early).compacted()

@@ -1,0 +1,121 @@
+"""What does one setting give? A method run with one seed on the profile part of the log, and all that is measured."""
+
+import hashlib
+import inspect
+import json
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from anonymizer.base import Anonymized
+from anonymizer.registry import find_method
+from corpus.errors import Cancelled, InputError
+from corpus.knowledge import Knowledge
+from corpus.profiles import Profiles, build_profiles
+from corpus.progress import Progress, silent
+from evaluation.experiment import Experiment
+from evaluation.kept import read_arrays, write_arrays
+from evaluation.memory import PeakMemory
+from evaluation.metrics import Scores
+from evaluation.precision import precision, published_cosines
+from evaluation.settings import Setting
+from evaluation.workload import Workload
+from search.index import Index, index_for
+
+SCORES = ("ap10", "p10", "ndcg10", "mrr")
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """The scores of every evaluated user, the measures of the release, and the cost of making it."""
+
+    scores: dict[str, np.ndarray]
+    measures: dict[str, float]
+    sharing: float  # users per published profile, in the mean; 0 where nothing is published
+    seconds: float
+    peak_mb: float
+    failure: str = ""  # why the method gave nothing: it then scores 0 on every user
+
+
+class Laboratory:
+    """Runs settings on one workload. Every process has its own, with the index opened once."""
+
+    def __init__(self, experiment: Experiment, workload: Workload, folder: Path) -> None:
+        self.experiment = experiment
+        self.workload = workload
+        self.folder = folder
+
+    @cached_property
+    def index(self) -> Index:
+        return index_for(self.experiment.corpus, engine=self.experiment.engine)
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        return build_profiles(self.workload.train, self.knowledge.words)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        return self.experiment.knowledge()
+
+    def path(self, setting: Setting, seed: int) -> Path:
+        """Where a cell is kept: a name made from all that it depends on."""
+        inputs = [
+            self.workload.data, setting.method, setting.values, seed, self.experiment.queries,
+            self.experiment.seeds[0], self.experiment.victims, self.experiment.measures, _source(setting.method),
+        ]  # fmt: skip
+        name = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:20]
+        return self.folder / f"{setting.method}-{name}.npz"
+
+    def kept(self, setting: Setting, seed: int) -> Cell | None:
+        """The cell of an earlier run."""
+        arrays = read_arrays(self.path(setting, seed))
+        if arrays is None or "rest" not in arrays:
+            return None
+        rest = json.loads(str(arrays.pop("rest")))
+        return Cell(scores=arrays, **rest)
+
+    def run(self, setting: Setting, seed: int, progress: Progress = silent) -> Cell:
+        """Make a cell and keep it. A method that refuses the log, or breaks on it, is a result and not an end."""
+        try:
+            cell = self._measured(setting, seed, progress)
+        except Cancelled:
+            raise
+        except InputError as error:
+            cell = self._failed(str(error))
+        except Exception as error:  # any method may be of another package
+            return self._failed(f"{type(error).__name__}: {error}")
+        rest = {"measures": cell.measures, "sharing": cell.sharing, "seconds": cell.seconds,
+                "peak_mb": cell.peak_mb, "failure": cell.failure}  # fmt: skip
+        write_arrays(self.path(setting, seed), **cell.scores, rest=np.array(json.dumps(rest)))
+        return cell
+
+    def _measured(self, setting: Setting, seed: int, progress: Progress) -> Cell:
+        method = setting.make(self.knowledge)
+        data = self.workload.train if method.info.takes == "log" else self.profiles
+        with PeakMemory() as memory:
+            start = time.perf_counter()
+            made = method.anonymize(data, seed=seed, progress=progress)
+            seconds = time.perf_counter() - start
+        scores = self._scores(made)
+        per_user = {name: self.workload.mean_per_user(getattr(scores, name)) for name in SCORES}
+        sharing = len(made.assignment.user) / len(made.release) if len(made.release) else 0.0
+        return Cell(per_user, {}, sharing, seconds, memory.megabytes)
+
+    def _scores(self, made: Anonymized) -> Scores:
+        users = self.workload.train.users.to_list()
+        cosine = published_cosines(
+            self.workload.queries, made.release, made.assignment, users, self.index, self.knowledge
+        )
+        return precision(self.workload.relevant, cosine)
+
+    def _failed(self, reason: str) -> Cell:
+        nothing = np.zeros(len(self.workload.users))
+        return Cell(dict.fromkeys(SCORES, nothing), {}, 0.0, 0.0, 0.0, " ".join(reason.split()))
+
+
+def _source(method: str) -> str:
+    """A digest of the file that holds a method, which may be another package's."""
+    return hashlib.sha256(Path(inspect.getfile(find_method(method))).read_bytes()).hexdigest()

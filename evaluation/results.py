@@ -1,0 +1,84 @@
+"""What came out? One row per method and setting, how it compares with the controls, and the files that say so."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+COLUMNS = (
+    "method", "params", "users", "queries", "ap10", "ap10_low", "ap10_high", "kept", "p10", "ndcg10", "mrr",
+    "linkage1", "linkage3", "linkage5", "linkage10", "inference5", "anonymity_min", "anonymity_median",
+    "bLM", "ncp", "ggd", "suppressed", "seconds", "peak_mb",
+)  # fmt: skip
+COSTS = ("seconds", "peak_mb")
+PRECISION = ("users", "queries", "ap10", "ap10_low", "ap10_high", "kept", "p10", "ndcg10", "mrr")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that an experiment found. Only `costs` differ from run to run."""
+
+    experiment: dict[str, Any]
+    data: dict[str, Any]  # what was measured on: users, events, what was left out
+    rows: list[Row]
+    comparisons: list[Row]
+    losers: list[Row]
+    failures: list[Row]
+    costs: list[Row]
+    target: list[Row]
+
+
+def columns_of(rows: Sequence[Row], wanted: Sequence[str] = ()) -> list[str]:
+    """The columns that some row has: those of the design in its order, then the others by name."""
+    there = {name for row in rows for name in row}
+    if wanted:
+        there &= {"method", "params", *wanted}
+    return [name for name in COLUMNS if name in there] + sorted(there.difference(COLUMNS))
+
+
+def write_results(folder: Path, results: Results, timings: bool = False) -> None:
+    """results.csv, results.json, comparisons.csv, timings.csv and, in target mode, target.csv."""
+    folder.mkdir(parents=True, exist_ok=True)
+    costs = {(row["method"], row["params"]): row for row in results.costs}
+    rows = [{**row, **_cost(costs, row)} for row in results.rows] if timings else results.rows
+    tables = {"results": rows, "comparisons": results.comparisons, "timings": results.costs, "target": results.target}
+    for name, table in tables.items():
+        if table:
+            write_whole(folder / f"{name}.csv", csv_text(table, _order(name, table)))
+    content = {name: value for name, value in asdict(results).items() if name != "costs"}
+    write_whole(folder / "results.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def _cost(costs: Mapping[tuple[str, str], Row], row: Row) -> Row:
+    cost = costs[row["method"], row["params"]]
+    return {name: cost[name] for name in COSTS}
+
+
+def _order(name: str, table: Sequence[Row]) -> list[str]:
+    return columns_of(table) if name == "results" else list(dict.fromkeys(key for row in table for key in row))
+
+
+def csv_text(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """A text file that is there whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def rounded(value: float) -> float:
+    """Six digits: what is written must not depend on the order in which a machine adds."""
+    return float(f"{value:.6g}")

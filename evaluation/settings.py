@@ -1,0 +1,96 @@
+"""Which methods are compared, and with which parameters? "clump:k=5,10;linkability:p=0.4" as checked settings."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from anonymizer.base import Method
+from anonymizer.parameters import Parameter, Value
+from anonymizer.registry import find_method, make_method
+from corpus.errors import InputError
+from corpus.knowledge import Knowledge
+
+Ranges = Mapping[str, Sequence[object]]  # the values of each parameter that is given
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One method with a value for each of its parameters; `named` are those that tell it from its neighbours."""
+
+    method: str
+    values: tuple[tuple[str, Value], ...]
+    named: tuple[str, ...] = ()
+
+    @property
+    def params(self) -> str:
+        """The named parameters as text, in the method's order: `k=5 r=20`."""
+        return " ".join(f"{name}={written(value)}" for name, value in self.values if name in self.named)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.params}".strip()
+
+    def make(self, knowledge: Knowledge) -> Method:
+        return make_method(self.method, dict(self.values), knowledge)
+
+    def value(self, name: str) -> Value:
+        return dict(self.values)[name]
+
+
+def written(value: Value) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def privacy_parameter(parameters: Iterable[Parameter]) -> Parameter | None:
+    """The first parameter that makes a method more or less private, by which its levels are made."""
+    return next((p for p in parameters if p.more_private != "neither"), None)
+
+
+def make_setting(method: str, given: Mapping[str, object]) -> Setting:
+    """A checked setting. It is named by its privacy parameter and by what was given."""
+    made = make_method(method, given)
+    private = privacy_parameter(made.info.parameters)
+    named = {*given, *([private.name] if private else [])}
+    values = tuple(made.settings.items())
+    return Setting(method, values, tuple(name for name, _ in values if name in named))
+
+
+def all_settings(method: str, ranges: Ranges) -> list[Setting]:
+    """Every combination of the values, the last parameter changing fastest."""
+    names = list(ranges)
+    return [make_setting(method, dict(zip(names, values, strict=True))) for values in product(*ranges.values())]
+
+
+def parse_methods(text: str) -> list[Setting]:
+    """The settings of METHOD[:NAME=VALUE[,VALUE...][,NAME=...]][;METHOD...].
+
+    A comma list makes several settings; a piece without = goes on with the list before it, so that
+    `clump:k=5,10,r=10` and `clump:k=5,10:r=10` are the same.
+    """
+    parts = [part.strip() for part in text.split(";") if part.strip()]
+    if not parts:
+        raise InputError(f"no method in {text!r}: write for example random:k=3;linkability:p=0.4,0.2")
+    return distinct(setting for part in parts for setting in all_settings(*_parse_method(part)))
+
+
+def _parse_method(part: str) -> tuple[str, dict[str, list[str]]]:
+    method, _, rest = part.partition(":")
+    ranges: dict[str, list[str]] = {}
+    name = ""
+    for piece in (piece.strip() for piece in re.split("[,:]", rest) if rest):
+        before, equals, value = piece.partition("=")
+        if equals:
+            name = before.strip()
+            if name in ranges:
+                raise InputError(f"{part!r} gives {name} twice: write all its values in one list, {name}=1,2")
+            ranges[name] = []
+        value = (value if equals else piece).strip()
+        if not name or not value:
+            raise InputError(f"{part!r} is no setting: expected METHOD:NAME=VALUE,VALUE, for example random:k=3,5")
+        ranges[name].append(value)
+    return find_method(method.strip()).info.id, ranges
+
+
+def distinct(settings: Iterable[Setting]) -> list[Setting]:
+    """Each setting once, in the order in which they come."""
+    return list({(setting.method, setting.values): setting for setting in settings}.values())
