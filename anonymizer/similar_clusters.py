@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.incidence import KEPT_USERS, Incidence, with_matrix
+from anonymizer.incidence import Incidence, with_matrix
 from corpus.progress import Progress, silent
 
 NOBODY = -1
+BLOCK_USERS = 2000  # of partition_in_blocks
 
 
 @dataclass(eq=False)
@@ -82,7 +83,7 @@ def partition_in_blocks(categories: csr_array, k: int, progress: Progress = sile
     M(u, v) is at most the smaller of M(u, u) and M(v, v), so the most similar pairs are found among the largest users,
     and whoever is most similar to a user is seldom far from it in this order.
     """
-    block = max(KEPT_USERS, 2 * k)
+    block = max(BLOCK_USERS, 2 * k)
     order = np.argsort(-np.asarray(categories.sum(axis=1)).ravel(), kind="stable")
     cluster = np.full(len(order), NOBODY, dtype=np.int64)
     left_over, position = order[:0], 0

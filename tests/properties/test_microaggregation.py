@@ -68,7 +68,7 @@ def test_rows_computed_when_asked_for_give_the_clusters_of_the_kept_matrix(categ
 @given(categories=matrices, k=st.integers(2, 7), block=st.integers(2, 30))
 def test_blocks_leave_fewer_than_k_users_and_make_clusters_of_k(categories: csr_array, k: int, block: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(similar_clusters, "KEPT_USERS", block)
+        patch.setattr(similar_clusters, "BLOCK_USERS", block)
         cluster = partition_in_blocks(categories, k)
     assert (cluster < 0).sum() == 40 % k
     assert set(np.bincount(cluster[cluster >= 0]).tolist()) == {k}
