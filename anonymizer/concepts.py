@@ -39,7 +39,9 @@ def mine_concepts(queries: DistinctQueries, support: int, progress: Progress) ->
         for level, keep in zip(levels, chosen, strict=True)
         for words in level.words[keep].tolist()
     ]
-    start, concept = _expand(queries.tokens.start, [_numbered(levels, chosen, n) for n in range(len(levels))])
+    one, two, three = (_numbered(levels, chosen, n) for n in range(len(levels)))
+    found = sum(int((at >= 0).sum()) for at in (one, two, three))
+    start, concept = _distinct_per_query(queries.tokens.start, one, two, three, found)
     private = _holds_any(queries.tokens.start, levels[0].at, levels[0].users == 1)
     return Concepts(names, np.concatenate(weights), start, concept, private)
 
@@ -64,16 +66,11 @@ def _numbered(levels: list[NGrams], chosen: list[np.ndarray], n: int) -> np.ndar
     return np.where(at >= 0, number[at], -1).astype(np.int32) if len(number) else np.full(len(at), -1, dtype=np.int32)
 
 
-def _expand(start: np.ndarray, concepts_at: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct concepts of each query, ascending."""
-    found = sum(int((at >= 0).sum()) for at in concepts_at)
-    return _distinct_per_query(start, *concepts_at, found)
-
-
 @njit(cache=True)
 def _distinct_per_query(
     start: np.ndarray, one: np.ndarray, two: np.ndarray, three: np.ndarray, found: int
 ) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct concepts of each query, ascending."""
     row = np.zeros(len(start), dtype=np.int64)
     concept = np.empty(found, dtype=np.int32)
     end = 0

@@ -9,7 +9,7 @@ from anonymizer.concepts import mine_concepts
 from anonymizer.distinct_queries import DistinctQueries, distinct_queries
 from anonymizer.grown_graphs import cores_of_grown_graphs
 from anonymizer.kcores import generalized_cores
-from anonymizer.parameters import Parameter
+from anonymizer.parameters import Parameter, Value
 from anonymizer.publish_queries import publish_unchanged
 from corpus.profiles import Profiles
 from corpus.progress import Progress, silent
@@ -89,5 +89,5 @@ class Affinity(Method):
 
     def _claim(self, queries: DistinctQueries) -> Claim:
         statement = f"Every released query, or one with cosine {self.theta:g} to it, was typed by {self.k} users."
-        values = {"k": self.k, "theta": self.theta, "support": self._support(queries)}
+        values: dict[str, Value] = {"k": self.k, "theta": self.theta, "support": self._support(queries)}
         return Claim("affinity-k-anonymity", statement, values)

@@ -74,7 +74,7 @@ def affinity_edges(asked: Asked, theta: float, support: int) -> tuple[list[Verte
 
 
 def generalized_core_numbers(vertices: Iterable[Vertex], neighbours: Mapping[Vertex, set[Vertex]]) -> dict[Vertex, int]:
-    """Section 3.3: remove the vertex with the fewest distinct other users among its living neighbours, again and again."""
+    """Section 3.3: again and again, remove the vertex with the fewest distinct other users among living neighbours."""
     living, core, level = set(vertices), {}, 0
 
     def degree(v: Vertex) -> int:
