@@ -1,0 +1,264 @@
+"""Do the verifiers of released queries accept what is true and reject what is not?"""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymizer.base import Anonymized, Assignment, Method, ReleasedQueries, Suppressed
+from anonymizer.claims import Evidence, Verdict, verify
+from anonymizer.methods.affinity import Affinity
+from anonymizer.methods.equality import Equality
+from anonymizer.methods.wordnet_queries import WordnetQueries
+from corpus.querylog import QueryLog, make_log
+
+WORDS = "wine beer milk dog cat horse music guitar piano france spain london car engine phone case".split()
+
+
+def random_log(seed: int, users: int = 12, events: int = 160) -> QueryLog:
+    """Popular phrases, refined by a word or two; some words are one user's own."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(events):
+        user = int(rng.integers(users))
+        words = [WORDS[i] for i in np.minimum(rng.zipf(1.4, rng.integers(1, 4)) - 1, len(WORDS) - 1)]
+        if rng.random() < 0.1:
+            words.append(f"own{user}")
+        rows.append((f"u{user}", " ".join(words)))
+    return make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
+
+
+def small_log() -> QueryLog:
+    """Four users ask for red wine; three refine it; each also has something of their own."""
+    asked = {
+        "ann": ["red wine", "red wine", "red wine cellar france", "bordeaux"],
+        "bob": ["Red  Wine", "red wine cellar france paris", "dog"],
+        "cid": ["red wine", "paris", "cat"],
+        "dan": ["red wine", "red wine cellar france", "bordeaux", "cat"],
+    }
+    rows = [(user, query) for user, queries in asked.items() for query in queries]
+    return make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
+
+
+METHODS: list[Method] = [Equality(k=3), Affinity(k=3, theta=0.8), Affinity(k=3, exact="no", v_max=3, theta=0.6),
+                         WordnetQueries(k=3)]  # fmt: skip
+
+
+def judge(made: Anonymized, log: QueryLog, method: Method) -> Verdict:
+    return verify(made.claim, Evidence(made.release, made.assignment, made.suppressed, log, method.knowledge))
+
+
+def with_rows(made: Anonymized, keep: np.ndarray | None = None, **columns: object) -> Anonymized:
+    """The release with some of its query rows, or with other values in them."""
+    queries = made.release.queries
+    assert queries is not None
+    mask = np.ones(len(queries.query), dtype=bool) if keep is None else keep
+    new = ReleasedQueries(
+        queries.pseudonym[mask], queries.query.filter(pl.Series(mask)), queries.count[mask], queries.degree[mask]
+    )
+    return replace(made, release=replace(made.release, queries=replace(new, **columns)))
+
+
+def with_row(made: Anonymized, pseudonym: int, query: str, count: int, degree: int) -> Anonymized:
+    """The release with one more query row, its count taken from the suppressed ones."""
+    queries = made.release.queries
+    assert queries is not None
+    more = ReleasedQueries(
+        np.append(queries.pseudonym, np.int32(pseudonym)), pl.concat([queries.query, pl.Series([query])]),
+        np.append(queries.count, count), np.append(queries.degree, degree),
+    )  # fmt: skip
+    left = replace(made.suppressed, occurrences=made.suppressed.occurrences - count)
+    return replace(made, release=replace(made.release, queries=more), suppressed=left)
+
+
+def without_query(made: Anonymized, query: str, pseudonym: int | None = None) -> Anonymized:
+    """The release without the rows of a query, counted as suppressed, as if it had never been released."""
+    queries = made.release.queries
+    assert queries is not None
+    gone = (queries.query == query).to_numpy() & ((pseudonym is None) | (queries.pseudonym == pseudonym))
+    suppressed = replace(made.suppressed, occurrences=made.suppressed.occurrences + int(queries.count[gone].sum()))
+    return replace(with_rows(made, ~gone), suppressed=suppressed)
+
+
+def query_rows(made: Anonymized) -> list[tuple[int, str, int, int]]:
+    q = made.release.queries
+    assert q is not None
+    return list(zip(q.pseudonym.tolist(), q.query.to_list(), q.count.tolist(), q.degree.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_true_releases_are_accepted(method: Method) -> None:
+    for seed in range(25):
+        log = random_log(seed)
+        verdict = judge(method.anonymize(log), log, method)
+        assert verdict.holds, verdict.counterexample
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_query_that_nobody_typed_is_rejected(method: Method) -> None:
+    log = random_log(0)
+    verdict = judge(with_row(method.anonymize(log), 0, "zzyzxq secretword", 1, 9), log, method)
+    assert not verdict.holds
+    assert "zzyzxq secretword" in verdict.counterexample
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_term_that_no_released_query_holds_is_rejected(method: Method) -> None:
+    log = random_log(1)
+    made = method.anonymize(log)
+    weights = made.release.weights.copy()
+    weights.data[0] += 1
+    assert not judge(replace(made, release=replace(made.release, weights=weights)), log, method).holds
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_pseudonyms_of_two_users_exchanged_are_rejected(method: Method) -> None:
+    log = random_log(2)
+    made = method.anonymize(log)
+    profile = made.assignment.profile.copy()
+    profile[[0, 1]] = profile[[1, 0]]
+    moved = Assignment(made.assignment.users, made.assignment.user, profile)
+    assert not judge(replace(made, assignment=moved), log, method).holds
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_count_that_is_too_high_is_rejected(method: Method) -> None:
+    log = random_log(3)
+    made = method.anonymize(log)
+    assert made.release.queries is not None
+    count = made.release.queries.count.copy()
+    count[0] += 100
+    assert not judge(with_rows(made, count=count), log, method).holds
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_row_left_out_but_not_counted_is_rejected(method: Method) -> None:
+    log = random_log(4)
+    made = method.anonymize(log)
+    pseudonym, query, _, _ = query_rows(made)[0]
+    mutant = replace(without_query(made, query, pseudonym), suppressed=made.suppressed)
+    assert not judge(mutant, log, method).holds
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_degree_that_is_too_high_is_rejected(method: Method) -> None:
+    log = random_log(5)
+    made = method.anonymize(log)
+    assert made.release.queries is not None
+    verdict = judge(with_rows(made, degree=made.release.queries.degree + 1), log, method)
+    assert not verdict.holds
+    assert "degree" in verdict.counterexample
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_profile_without_queries_is_rejected(method: Method) -> None:
+    log = random_log(6)
+    made = method.anonymize(log)
+    first = {query for pseudonym, query, _, _ in query_rows(made) if pseudonym == 0}
+    for query in sorted(first):
+        made = without_query(made, query, 0)
+    verdict = judge(made, log, method)
+    assert not verdict.holds
+    assert "no released query" in verdict.counterexample
+
+
+def test_a_query_of_k_minus_one_users_is_rejected() -> None:
+    log, method = small_log(), Equality(k=3)
+    made = method.anonymize(log)
+    assert {row[1] for row in query_rows(made)} == {"red wine"}
+    loose = Equality(k=2).anonymize(log)
+    assert "cat" in {row[1] for row in query_rows(loose)}
+    verdict = judge(replace(loose, claim=made.claim), log, method)
+    assert not verdict.holds
+    assert "2 users" in verdict.counterexample
+
+
+def test_a_query_whose_protectors_were_removed_is_rejected() -> None:
+    log, method = small_log(), Affinity(k=3, theta=0.8)
+    made = method.anonymize(log)
+    degree = {query: d for _, query, _, d in query_rows(made)}
+    assert degree["red wine cellar france paris"] == 3  # by the two users of the query without Paris
+    assert judge(made, log, method).holds
+    verdict = judge(without_query(made, "red wine cellar france"), log, method)
+    assert not verdict.holds
+    assert "red wine cellar france paris" in verdict.counterexample
+
+
+def test_a_query_with_a_word_that_only_one_user_typed_is_rejected() -> None:
+    rows = [(user, "visa") for user in "abcd"] + [("a", "visa xyz123")]
+    log = make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
+    method = Affinity(k=3)
+    made = method.anonymize(log)
+    assert {row[1] for row in query_rows(made)} == {"visa"}
+    owner = made.assignment.profile[made.assignment.users.to_list().index("a")]
+    verdict = judge(with_row(made, int(owner), "visa xyz123", 1, 4), log, method)
+    assert not verdict.holds
+    assert "xyz123" in verdict.counterexample
+
+
+def test_a_query_without_a_concept_counts_only_who_typed_it() -> None:
+    rows = [(user, "quux") for user in "abc"] + [(user, "visa card") for user in "abcdefgh"]
+    log = make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
+    method = Affinity(k=3, support=4)
+    made = method.anonymize(log)
+    assert {(row[1], row[3]) for row in query_rows(made)} == {("quux", 3), ("visa card", 8)}
+    assert judge(made, log, method).holds
+    assert made.release.queries is not None
+    degree = np.where((made.release.queries.query == "quux").to_numpy(), 4, made.release.queries.degree)
+    assert not judge(with_rows(made, degree=degree), log, method).holds
+
+
+def test_a_concept_of_too_few_users_is_rejected() -> None:
+    log, method = random_log(7), WordnetQueries(k=3)
+    loose = WordnetQueries(k=2).anonymize(log)
+    assert min(row[3] for row in query_rows(loose)) == 2
+    verdict = judge(replace(loose, claim=method.anonymize(log).claim), log, method)
+    assert not verdict.holds
+    assert "2 users" in verdict.counterexample
+
+
+def test_the_root_as_a_concept_is_rejected() -> None:
+    log, method = random_log(8), WordnetQueries(k=3)
+    made = method.anonymize(log)
+    assert made.release.queries is not None
+    root = pl.Series(["entity.n.01"] * len(made.release.queries.query))
+    verdict = judge(with_rows(made, query=root, pseudonym=np.arange(len(root)) % len(made.release)), log, method)
+    assert not verdict.holds
+
+
+def test_a_concept_without_its_flag_is_rejected() -> None:
+    log, method = random_log(9), WordnetQueries(k=6)
+    made = method.anonymize(log)
+    assert made.release.generalized.any()
+    hidden = replace(made.release, generalized=np.zeros_like(made.release.generalized))
+    verdict = judge(replace(made, release=hidden), log, method)
+    assert not verdict.holds
+    assert "generalized" in verdict.counterexample
+
+
+def test_a_concept_that_the_user_never_asked_below_is_rejected() -> None:
+    log, method = random_log(10), WordnetQueries(k=3)
+    made = method.anonymize(log)
+    assert made.release.queries is not None
+    swapped = made.release.queries.query.replace({"wine": "beer", "beer": "wine"})
+    column = [{"wine": "beer", "beer": "wine"}.get(label, label) for label in made.release.labels]
+    mutant = with_rows(replace(made, release=replace(made.release, labels=column)), query=swapped)
+    assert swapped.to_list() != made.release.queries.query.to_list()
+    assert not judge(mutant, log, method).holds
+
+
+def test_a_release_without_queries_is_rejected() -> None:
+    log, method = random_log(11), Equality(k=3)
+    made = method.anonymize(log)
+    assert not judge(replace(made, release=replace(made.release, queries=None)), log, method).holds
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_nothing_released_is_a_release_too(method: Method) -> None:
+    rows = [("a", "wine"), ("b", "beer"), ("c", "???")]
+    log = make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
+    made = method.anonymize(log)
+    assert len(made.release) == 0
+    assert made.suppressed == Suppressed(3, 3)
+    assert judge(made, log, method).holds
