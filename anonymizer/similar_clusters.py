@@ -57,19 +57,21 @@ def partition(incidence: Incidence, k: int, progress: Progress = silent) -> np.n
             progress(user, users, "finding the most similar users")
         most_similar.look(user)
     for number in range(users // k):
-        if number * k % 256 < k:
+        if number % 32 == 0:
             progress(number * k, users, "grouping similar users")
-        members = _grow(incidence, left, most_similar.pair(), k)
+        members = _grow(incidence, left, most_similar.pair(), k, progress)
         cluster[members] = number
     return cluster
 
 
-def _grow(incidence: Incidence, left: np.ndarray, pair: tuple[int, int], k: int) -> list[int]:
+def _grow(incidence: Incidence, left: np.ndarray, pair: tuple[int, int], k: int, progress: Progress) -> list[int]:
     """Algorithm 4: to the pair, add who has the largest sum of similarities to the members. They leave `left`."""
     members = list(pair)
     left[members] = False
     total = incidence.row(pair[0]).astype(np.int64) + incidence.row(pair[1])
     while len(members) < k:
+        if len(members) % 64 == 0:
+            progress(int((~left).sum()), len(left), "grouping similar users")
         user = int(np.where(left, total, NOBODY).argmax())
         members.append(user)
         left[user] = False

@@ -33,8 +33,8 @@ class Microaggregation(Method):
         unit="user",
         takes="log",
         protects="Which of at least k users with similar topics a published log belongs to.",
-        does_not_protect="The queries themselves: those that enter a centroid log stand there as one member typed "
-        "them, so a name or another rare word in them points to that member.",
+        does_not_protect="The words of a query that enters a centroid log stand there as one member typed them, so a "
+        "name or another rare word among them points to that member.",
         parameters=(
             group_size(3),
             Parameter(

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from anonymizer.centroid_log import chosen_copies, quotas
+from anonymizer.claims import Evidence, verify
 from anonymizer.incidence import make_incidence
 from anonymizer.methods.microaggregation import Microaggregation
 from anonymizer.similar_clusters import join_most_similar, partition
@@ -123,3 +124,30 @@ def test_users_whom_the_directory_does_not_know_are_grouped_with_whoever_is_left
 def test_fewer_than_k_users_is_an_error() -> None:
     with pytest.raises(InputError, match="at least 3 users"):
         Microaggregation(k=3).anonymize(log_of({"a": ["dog"], "b": ["cat"], "c": ["qwzx"]}))
+
+
+AWKWARD = {
+    "all users equal": {f"u{i}": ["dog cat"] for i in range(7)},
+    "all users different": {f"u{i}": [word] for i, word in enumerate("dog wine violin river algebra".split())},
+    "one user with thousands of queries": {"big": [f"dog w{i}" for i in range(5000)], "b": ["cat"], "c": ["wine"]},
+    "a query of stop words only": {"a": ["the of", "dog"], "b": ["dog"], "c": ["cat", "the"]},
+    "unknown words": {"a": ["qwzx"], "b": ["zzyx dog"], "c": ["wqxz"], "d": ["cat"]},
+}
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+@pytest.mark.parametrize("dictionary", ["wordnet", "any"])
+@pytest.mark.parametrize("settings", [{"k": 2}, {"k": 2, "levels": 20, "categories": 100, "search": "blocks"}])
+def test_awkward_logs_give_a_release_that_holds(name: str, dictionary: str, settings: dict[str, object]) -> None:
+    log, known = log_of(AWKWARD[name]), Knowledge(dictionary_name=dictionary)
+    made = Microaggregation(known, **settings).anonymize(log)
+    verdict = verify(made.claim, Evidence(made.release, made.assignment, made.suppressed, log, known))
+    assert verdict.holds, verdict.counterexample
+    assert made.release.users.min() >= 2
+    assert np.diff(made.release.weights.indptr).min() >= 1
+
+
+def test_a_log_of_no_terms_and_a_log_of_one_user_are_errors() -> None:
+    for queries in ({"a": ["qwzx"], "b": ["the"]}, {"a": ["dog"]}):
+        with pytest.raises(InputError, match="needs at least 2 users"):
+            Microaggregation(k=2).anonymize(log_of(queries))
