@@ -89,7 +89,8 @@ class Specializer:
     def _choose_children(self, cluster: Cluster, children: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each query, once, and the child it would go to: of those above a term of it, the one that gains most.
 
-        The gain of a child is what all the queries of the cluster with a term below it would stop losing.
+        The gain of a child is what all the queries of the cluster with a term below it would stop losing. A child
+        that cannot have k users even with all of them comes after those that can.
         """
         child = np.searchsorted(children, cluster.leaf, side="right") - 1
         once = np.ones(len(child), dtype=bool)
@@ -98,7 +99,8 @@ class Specializer:
         held = np.bincount(child, weights=self.occurrences[query], minlength=len(children))
         gain = held * (self.loss(np.array([cluster.node])) - self.loss(children))
         rank = np.empty(len(children), dtype=np.int64)
-        rank[np.lexsort((np.arange(len(children)), -gain))] = np.arange(len(children))
+        hopeless = self._users(child, query, len(children)) < self.k
+        rank[np.lexsort((np.arange(len(children)), -gain, hopeless))] = np.arange(len(children))
         order = np.lexsort((rank[child], query))
         query, child = query[order], child[order]
         first = np.ones(len(query), dtype=bool)

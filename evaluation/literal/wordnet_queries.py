@@ -33,11 +33,12 @@ def _specialize(
     below = {w: {q for q in cluster if any(node_in(leaf, w, taxonomy) for leaf in terms[q])} for w in children}
     spared = {w: _loss(node, taxonomy) - _loss(w, taxonomy) for w in children}
     gain = {w: spared[w] * sum(asked[q].total() for q in below[w]) for w in children}
+    hopeless = {w: len(_users(sorted(below[w]), asked)) < k for w in children}
     parts: dict[int, list[str]] = {w: [] for w in children}
     for query in cluster:
         options = [w for w in children if query in below[w]]
         if options:
-            parts[min(options, key=lambda w: (-gain[w], w))].append(query)
+            parts[min(options, key=lambda w: (hopeless[w], -gain[w], w))].append(query)
     going = {w: part for w, part in parts.items() if len(_users(part, asked)) >= k}
     leftover = [q for w, part in parts.items() if w not in going for q in part]
     if going and leftover and node != 0 and not _borrow(leftover, going, spared, asked, list(asked), k):
