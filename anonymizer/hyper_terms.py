@@ -51,7 +51,7 @@ def first_centre(terms: np.ndarray, counts: np.ndarray, near: Neighbourhoods) ->
     start = np.concatenate([[0], np.cumsum([s.stop - s.start for s in part])]).astype(np.int64)
     fits = np.concatenate([near.term[s] for s in part] + [np.empty(0, np.int32)])
     total = np.concatenate([near.distance[s] for s in part] + [np.empty(0, np.int32)]).astype(np.int64)
-    key = np.array([extended_key(np.int64(0), i) for i in terms], dtype=np.int64)
+    key = np.array([extended_key(0, i) for i in terms.tolist()], dtype=np.int64)
     return Centre(terms.astype(np.int32).reshape(-1, 1), counts.astype(np.int64), key, start, fits, total)
 
 

@@ -72,7 +72,7 @@ def _shortest_path(
     i: int, start: np.ndarray, right: np.ndarray, gain: np.ndarray, spare: np.ndarray, flow: np.ndarray,
     price: np.ndarray, into_start: np.ndarray, into: np.ndarray, left_of: np.ndarray,
     distance: np.ndarray, reached_by: np.ndarray, instead_of: np.ndarray,
-) -> tuple[int, int]:  # fmt: skip
+) -> tuple[np.int64, np.int64]:  # fmt: skip
     """The cheapest way to place one more unit of i: (last edge, -1) to a node with room, or (-1, edge that gives up).
 
     (-1, -1) means that i's unit had better stay unmatched. A full right node is left by an edge with flow, whose left
@@ -121,7 +121,7 @@ def _shortest_path(
 
 @njit(cache=True)
 def _push(
-    last: int, freed: int, units: int, right: np.ndarray, flow: np.ndarray, spare: np.ndarray,
+    last: np.int64, freed: np.int64, units: int, right: np.ndarray, flow: np.ndarray, spare: np.ndarray,
     reached_by: np.ndarray, instead_of: np.ndarray,
 ) -> int:  # fmt: skip
     """Send as many units as the path carries, and give their number."""

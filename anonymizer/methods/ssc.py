@@ -101,7 +101,7 @@ class SSC(Method):
         CL: list[Cluster] = []
         T.left &= T.size > 0
         total = int(T.left.sum())
-        while len(np.unique(user[T.left])) >= self.k:  # lines 1 to 7
+        while _users(T, user) >= self.k:  # lines 1 to 7
             t = self._next_seed(T, CL, cost)
             C, centre = [t], first_centre(*T.of(t), near)
             T.take(t)
@@ -146,6 +146,12 @@ class SSC(Method):
 
 def _or_none(leaf: int | None) -> int:
     return -1 if leaf is None else leaf
+
+
+def _users(T: Vocabularies, user: np.ndarray) -> int:
+    """How many users still have a vocabulary; those of one user stand in a row."""
+    of = user[T.left]
+    return int(np.count_nonzero(np.diff(of))) + int(len(of) > 0)
 
 
 def _cost(omega: float) -> Cost:

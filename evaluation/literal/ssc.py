@@ -38,7 +38,8 @@ class LiteralSSC:
             seed = left[0]
             if self.seeding == "farthest" and CL:
                 seed = max(left, key=lambda t: (self.distance(T[t], CL[-1][1], len(CL[-1][0])), -t))
-            C, centre = [seed], [(term,) for term in sorted(T[seed])]
+            C = [seed]
+            centre: list[Bag] = [(term,) for term in sorted(T[seed])]
             left.remove(seed)
             for size in range(1, self.k):
                 self.progress(total - len(left), total, "matching all pairs")
