@@ -10,6 +10,7 @@ CLASSES = len(AOL_DISTINCT)  # one, two, three, four, five and more words
 # Distinct queries among all: Table 1 for the whole log. A small log shares fewer queries, so it has more.
 _DISTINCT_PER_QUERY = {1_000: 0.44, AOL_USERS: float(AOL_DISTINCT.sum() / AOL_REPEATED.sum())}
 _MOST_REPEATS = 1.6  # how often a user types an own query, at most on average
+_BY_ONE = 1 / 3  # of the repetitions of a query are due to one user, the others to many
 # Words in a query of five or more, so that all queries hold Table 2's words on average.
 _LONG = np.array([0.45, 0.25, 0.13, 0.08, 0.05, 0.04])
 
@@ -31,7 +32,7 @@ def make_plan(users: int, queries: int) -> Plan:
     distinct = rate * queries * AOL_DISTINCT / AOL_DISTINCT.sum()
     one_user = aol_one_user(users)
     typed = share * queries / distinct  # how often a distinct query is typed
-    repeats = np.minimum(_MOST_REPEATS, (1 + typed) / 2)
+    repeats = np.minimum(_MOST_REPEATS, 1 + (typed - 1) * _BY_ONE)
     return Plan(share, distinct, (1 - one_user) * distinct, repeats * one_user / typed)
 
 

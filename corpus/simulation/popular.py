@@ -11,9 +11,10 @@ from corpus.simulation.people import People
 from corpus.simulation.phrases import Anchors, phrases_at
 from corpus.simulation.repetition import new_at_rate, repeated
 
-_ZIPF = 0.9  # of the popularity of the queries of a topic
+_ZIPF = np.array([0.9, 0.8, 0.6, 0.5, 0.4])  # of the popularity of queries, per class: long ones are hardly ever hits
 _EVERYBODYS = np.array([0.35, 0.25, 0.15, 0.1, 0.1])  # per class of length: popular queries of no topic in particular
-_NEW = 0.5  # of a user's popular queries are not a repetition of an earlier one
+_NEW = 0.5, 0.9  # of a user's popular queries are not a repetition of an earlier one: at least, at most
+_DRAWS = 4  # new popular queries for each one to be shared, so that most of them are
 _GROWTH = 1.25
 _STEPS = 60
 
@@ -40,12 +41,14 @@ def draw_popular(
     rng: np.random.Generator,
 ) -> Popular:
     """Popular queries for these events: as many different ones as make the planned number shared by users."""
-    new = new_at_rate(user, _NEW, rng)
+    wanted = people.plan.shared[length_class]
+    new = new_at_rate(user, float(np.clip(_DRAWS * wanted / max(len(user), 1), *_NEW)), rng)
     shelf = 1 + people.session_topic[people.session[events[new]]].astype(np.int64)
     shelf[rng.random(len(shelf)) < _EVERYBODYS[length_class]] = 0
     chance = rng.random(len(shelf))
-    size = _enough(shelf, chance, user[new], topics + 1, people.plan.shared[length_class], meter)
-    query = _ranked(shelf, chance, size)
+    zipf = float(_ZIPF[length_class])
+    size = _enough(shelf, chance, user[new], topics + 1, zipf, wanted, meter)
+    query = _ranked(shelf, chance, size, zipf)
     return Popular(query[repeated(user, new, rng)], size, len(distinct(query)))
 
 
@@ -83,7 +86,7 @@ def _commonest(
 
 
 def _enough(
-    shelf: np.ndarray, chance: np.ndarray, user: np.ndarray, shelves: int, wanted: float, meter: Meter
+    shelf: np.ndarray, chance: np.ndarray, user: np.ndarray, shelves: int, zipf: float, wanted: float, meter: Meter
 ) -> np.ndarray:
     """Popular queries per shelf, so that about `wanted` of them are typed by two users or more."""
     share = np.bincount(shelf, minlength=shelves) / max(len(shelf), 1)
@@ -91,7 +94,7 @@ def _enough(
     for _ in range(_STEPS):
         meter.advance()
         size = np.where(share > 0, np.maximum(1, np.rint(total * share)), 0).astype(np.int64)
-        shared = _shared(_ranked(shelf, chance, size), user, int(size.sum()))
+        shared = _shared(_ranked(shelf, chance, size, zipf), user, int(size.sum()))
         if abs(shared - wanted) < best_miss:
             best, best_miss = size, abs(shared - wanted)
         if shared >= wanted or total > len(shelf):
@@ -107,9 +110,9 @@ def _shared(query: np.ndarray, user: np.ndarray, queries: int) -> int:
     return int((np.bincount(pairs // users, minlength=queries) >= 2).sum())
 
 
-def _ranked(shelf: np.ndarray, chance: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _ranked(shelf: np.ndarray, chance: np.ndarray, size: np.ndarray, zipf: float) -> np.ndarray:
     """The query at a Zipf-distributed rank of the shelf, by the inverse of its distribution function."""
     offset = np.cumsum(size) - size
-    top = (size[shelf] + 1.0) ** (1 - _ZIPF) - 1
-    rank = np.floor((1 + chance * top) ** (1 / (1 - _ZIPF))).astype(np.int64) - 1
+    top = (size[shelf] + 1.0) ** (1 - zipf) - 1
+    rank = np.floor((1 + chance * top) ** (1 / (1 - zipf))).astype(np.int64) - 1
     return offset[shelf] + np.clip(rank, 0, size[shelf] - 1)
