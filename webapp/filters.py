@@ -1,0 +1,40 @@
+"""How are numbers, moves and chances written on pages?"""
+
+from datetime import datetime
+
+from flask import Flask
+
+from webapp.links import safe_link
+
+
+def register(app: Flask) -> None:
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters.update(percent=percent, moment=moment, safe_link=safe_link, number=number, people=people)
+    app.jinja_env.filters["select_given"] = select_given
+
+
+def percent(share: float) -> str:
+    """0.171 -> 17 %; what is small but not nothing stays so."""
+    value = 100 * share
+    if 0 < value < 1:
+        return "under 1 %"
+    if 99 < value < 100:
+        return "over 99 %"
+    return f"{value:.0f} %"
+
+
+def moment(time: datetime) -> str:
+    return f"{time:%d %B %Y, %H:%M} UTC".lstrip("0")
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
+
+
+def people(count: int) -> str:
+    return "1 person" if count == 1 else f"{count:,} people"
+
+
+def select_given(values: dict[str, str]) -> dict[str, str]:
+    """Without those that are empty."""
+    return {name: value for name, value in values.items() if value}

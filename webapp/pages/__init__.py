@@ -1,0 +1,1 @@
+"""Which pages does a searcher see?"""

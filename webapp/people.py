@@ -1,0 +1,121 @@
+"""Who can be picked? The users of the log under names that do not tell who they are, with their interests."""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from corpus.errors import InputError
+from corpus.profiles import Profiles
+from corpus.tokens import tokenize
+
+_SHOWN_TERMS = 4
+_FEWEST_TERMS = 8
+
+
+@dataclass(frozen=True)
+class Person:
+    """A user as pages show one: the key stands in addresses, the name on the page. Neither is the log's id."""
+
+    row: int
+    key: str
+    interests: tuple[str, ...]
+    terms: int
+
+    @property
+    def name(self) -> str:
+        return f"User {self.key[:4]}"
+
+
+class People:
+    """All users of the log. Keys are keyed hashes, so that who knows an id of the log cannot look it up here."""
+
+    def __init__(self, profiles: Profiles, secret: bytes) -> None:
+        self._profiles = profiles
+        self._secret = secret
+
+    def __len__(self) -> int:
+        return len(self._profiles)
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        hashes = (
+            hmac.digest(self._secret, b"person:" + name.encode(), hashlib.sha256) for name in self._profiles.users
+        )
+        return [digest[:8].hex() for digest in hashes]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {key: row for row, key in enumerate(self._keys)}
+
+    @cached_property
+    def _by_term(self) -> csc_array:
+        return csc_array(self._profiles.counts)
+
+    @cached_property
+    def _rarity(self) -> np.ndarray:
+        """ln(users / users of the term): what everybody types tells little of anyone."""
+        return np.log(max(len(self), 1) / np.maximum(np.diff(self._by_term.indptr), 1))
+
+    def get(self, key: str) -> Person:
+        if key not in self._rows:
+            raise InputError("no such user: pick one from the list at /people")
+        return self.at(self._rows[key])
+
+    def at(self, row: int) -> Person:
+        return Person(row, self._keys[row], self._interests(row), int(self._profiles.size[row]))
+
+    def _interests(self, row: int) -> tuple[str, ...]:
+        counts = self._profiles.counts
+        part = slice(counts.indptr[row], counts.indptr[row + 1])
+        terms = counts.indices[part]
+        weight = np.sqrt(counts.data[part]) * self._rarity[terms]
+        best = np.lexsort((terms, -weight))[:_SHOWN_TERMS]
+        return tuple(self._profiles.terms[t] for t in terms[best])
+
+    def find(self, text: str = "", limit: int = 24, skip: int = 0) -> list[Person]:
+        """Users whose interests or name the text fits; those with most of it first."""
+        wanted = tokenize(text)
+        rows = self._matching(wanted) if wanted else self._in_hash_order
+        return [self.at(int(row)) for row in rows[skip : skip + limit]]
+
+    @cached_property
+    def _in_hash_order(self) -> np.ndarray:
+        """Users with enough of a profile to look at, in an order that says nothing."""
+        order = self._sorted_keys[1]
+        enough = min(_FEWEST_TERMS, int(self._profiles.size.max(initial=0)))
+        return order[self._profiles.size[order] >= max(enough, 1)]
+
+    def _matching(self, wanted: list[str]) -> np.ndarray:
+        score = np.zeros(len(self))
+        for word in wanted:
+            score += self._use_of(word)
+        rows = np.flatnonzero(score)
+        return rows[np.lexsort((rows, -score[rows]))]
+
+    def _use_of(self, word: str) -> np.ndarray:
+        """How much each user has of the terms that begin with a word, or of a name that does."""
+        terms = self._profiles.terms
+        low, high = np.searchsorted(self._sorted_terms, [word, word + "\U0010ffff"])
+        use = np.zeros(len(self))
+        for term in range(int(low), min(int(high), int(low) + 50)):
+            part = slice(self._by_term.indptr[term], self._by_term.indptr[term + 1])
+            exact = 3.0 if terms[term] == word else 1.0
+            use[self._by_term.indices[part]] += exact * self._by_term.data[part]
+        if len(word) >= 3:
+            low, high = np.searchsorted(self._sorted_keys[0], [word, word + "\U0010ffff"])
+            use[self._sorted_keys[1][low:high]] += 100
+        return use
+
+    @cached_property
+    def _sorted_keys(self) -> tuple[np.ndarray, np.ndarray]:
+        keys = np.array(self._keys, dtype=object)
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+
+    @cached_property
+    def _sorted_terms(self) -> np.ndarray:
+        return np.array(self._profiles.terms, dtype=object)

@@ -1,0 +1,48 @@
+"""What may a page do in a browser? Only what it brings itself: no foreign request, no inline code, no frame."""
+
+from flask import Flask, Response, request
+
+_POLICY = "; ".join(
+    (
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
+        "form-action 'self'", "manifest-src 'self'", "object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'",
+    )
+)  # fmt: skip
+
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "browsing-topics=(), camera=(), geolocation=(), microphone=()",
+    # An address holds a query: no request may carry the one before it, not even to ourselves.
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def register(app: Flask, *, tls: bool, max_upload: int) -> None:
+    app.config.update(
+        MAX_CONTENT_LENGTH=max_upload,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=tls,
+        # The token is what protects a form; a referrer to compare is never sent.
+        WTF_CSRF_SSL_STRICT=False,
+    )
+    app.after_request(_add_headers)
+    if tls:
+        app.after_request(_stay_on_tls)
+
+
+def _add_headers(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if request.endpoint != "static":
+        response.headers.setdefault("Cache-Control", "no-store")
+    return response
+
+
+def _stay_on_tls(response: Response) -> Response:
+    response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+    return response

@@ -1,0 +1,107 @@
+"""What can be set on the server? Where its data lies, where it listens, and its secret key."""
+
+import ipaddress
+import json
+import os
+import secrets
+import stat
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from corpus.datasets import CORPORA
+from corpus.errors import InputError
+from corpus.fetch import cache_folder
+
+_SECRET = "secret.key"
+
+
+def _default_instance() -> Path:
+    return cache_folder() / "instance"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`data` names a data set that gives both corpus and log; a path given for either goes before it."""
+
+    data: str = "news"
+    corpus: str = ""  # a data set's name or a JSON-lines file; empty: that of `data`
+    log: str = ""  # a data set's name or a file in the AOL format; empty: that of `data`
+    instance: Path = field(default_factory=_default_instance)  # what cannot be made again: accounts, runs, the key
+    database_url: str = ""  # empty: SQLite in the instance folder
+    host: str = "127.0.0.1"
+    port: int = 8000
+    tls: bool = False  # behind a proxy that speaks TLS: cookies are marked Secure
+    debug: bool = False
+    max_upload: int = 256 * 2**20  # bytes
+
+    @property
+    def corpus_source(self) -> str:
+        return self.corpus or self.data
+
+    @property
+    def log_source(self) -> str:
+        return self.log or self.data
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the users of the log are simulated: a data set's own log is."""
+        return self.log_source in CORPORA and not Path(self.log_source).exists()
+
+    @property
+    def database(self) -> str:
+        return self.database_url or f"sqlite:///{self.instance / 'shoal.sqlite3'}"
+
+    def secret_key(self) -> bytes:
+        """The key of this instance, made at its first start, readable by its owner only."""
+        path = self.instance / _SECRET
+        try:
+            self.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _make_once(path)
+            if stat.S_IMODE(path.stat().st_mode) & 0o077:
+                raise InputError(f"{path} can be read by others: run `chmod 600 {path}`, or delete it for a new key")
+            return path.read_bytes()
+        except OSError as error:
+            raise InputError(
+                f"no secret key in {self.instance} ({error.strerror}): give a folder to write to"
+            ) from error
+
+    def check(self) -> None:
+        """Refuse what would put the machine at risk, before anything listens."""
+        if self.debug and not _is_local(self.host):
+            raise InputError(f"debug mode on {self.host} would let anyone run code: use 127.0.0.1 or leave debug out")
+        if not 0 <= self.port <= 65535:
+            raise InputError(f"port {self.port} is not allowed: give a number from 0 to 65535")
+
+    def to_json(self) -> str:
+        return json.dumps({**asdict(self), "instance": str(self.instance)})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Settings":
+        values = json.loads(text)
+        return cls(**{**values, "instance": Path(values["instance"])})
+
+
+def _make_once(path: Path) -> None:
+    """Write a new key under another name and link it: two processes that start at once agree on one."""
+    if path.exists():
+        return
+    aside = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(32))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        return
+    finally:
+        aside.unlink()
+
+
+def _is_local(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
