@@ -1,0 +1,223 @@
+"""Is ssc, with its bounds and sparse matchings, the same as the paper's algorithm done to the letter?"""
+
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from anonymizer.base import Anonymized
+from anonymizer.claims import Evidence, verify
+from anonymizer.matching import best_matching
+from anonymizer.methods.ssc import SSC
+from anonymizer.term_distance import find_neighbourhoods
+from corpus.errors import Cancelled, InputError
+from corpus.knowledge import Knowledge
+from corpus.profiles import build_profiles
+from corpus.querylog import QueryLog, make_log
+from corpus.sessions import cut_sessions, sessions_as_users
+from evaluation.literal.ssc import Bag, LiteralSSC
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A random taxonomy (child -> parent), who typed which terms at which hour, and settings."""
+
+    parent: dict[str, str]
+    rows: list[tuple[int, list[str], int]]
+    settings: dict[str, object]
+
+    @property
+    def log(self) -> QueryLog:
+        users = pl.Series([f"u{user}" for user, _, _ in self.rows])
+        queries = pl.Series([" ".join(terms) for _, terms, _ in self.rows])
+        return make_log(users, queries, np.array([3600 * hour for _, _, hour in self.rows], dtype=np.int64))
+
+    def knowledge(self, folder: str) -> Knowledge:
+        path = Path(folder) / "taxonomy.tsv"
+        path.write_text("".join(f"{child}\t{above}\n" for child, above in self.parent.items()))
+        return Knowledge(path)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    nodes = draw(st.integers(2, 30))
+    near = draw(st.integers(1, 10))  # small: a deep tree; large: a flat one
+    parent = {}
+    for v in range(nodes):
+        above = draw(st.integers(max(0, v - near), v))
+        parent[f"n{v}"] = "root" if above == v else f"n{above}"
+    leaves = sorted(set(parent) - set(parent.values()))
+    k = draw(st.integers(2, 4))
+    users = draw(st.integers(k, 12))
+    typed = st.tuples(st.lists(st.sampled_from(leaves), min_size=1, max_size=5), st.integers(0, 6))
+    rows = [
+        (user, terms, hour) for user in range(users) for terms, hour in draw(st.lists(typed, min_size=1, max_size=3))
+    ]
+    chosen = {
+        "k": k,
+        "epsilon": draw(st.integers(0, 8)),
+        "omega": draw(st.sampled_from([0.5, 1, 2.5, 3, 5, 100])),
+        "seeding": draw(st.sampled_from(["farthest", "first"])),
+        "gap": draw(st.sampled_from(["none", 30, 100])),
+    }
+    return Problem(parent, rows, chosen)
+
+
+def shared(made: Anonymized) -> list[tuple[list[str], list[tuple[str, float]]]]:
+    """Who shares what, in an order of its own."""
+    names = made.assignment.users.gather(made.assignment.user).to_list()
+    rows = range(len(made.release))
+    members = [[n for n, p in zip(names, made.assignment.profile, strict=True) if p == row] for row in rows]
+    return sorted((sorted(members[row]), sorted(made.release.profile(row).items())) for row in rows)
+
+
+def by_the_letter(problem: Problem, knowledge: Knowledge) -> tuple[LiteralSSC, list[tuple[list[str], list[Bag]]]]:
+    log, gap = problem.log, problem.settings["gap"]
+    sessions = None if gap == "none" else cut_sessions(log, int(str(gap)))
+    profiles = build_profiles(log if sessions is None else sessions_as_users(log, sessions), knowledge.words)
+    user = list(range(len(log.users))) if sessions is None else sessions.user.tolist()
+    T = [[term for term, n in profiles.of(t).items() for _ in range(n)] for t in range(len(profiles))]
+    literal = LiteralSSC(
+        problem.parent,
+        {term: i for i, term in enumerate(profiles.terms)},
+        int(str(problem.settings["k"])),
+        int(str(problem.settings["epsilon"])),
+        Fraction(str(problem.settings["omega"])),
+        str(problem.settings["seeding"]),
+    )
+    names = log.users.to_list()
+    return literal, [(sorted({names[user[t]] for t in C}), bags) for C, bags in literal.clusters(T, user)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.sampled_from(["vote", "bags"]))
+def test_the_clusters_and_what_is_published_are_those_of_the_literal_algorithm(problem: Problem, typical: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        knowledge = problem.knowledge(folder)
+        made = SSC(knowledge, typical=typical, **problem.settings).anonymize(problem.log)
+        literal, clusters = by_the_letter(problem, knowledge)
+
+    def medoid(bag: Bag) -> str:
+        return min(bag, key=lambda term: sum(literal.between(term, other) for other in bag))
+
+    def name(bag: Bag) -> str:
+        return medoid(bag) if typical == "vote" else "|".join(sorted(set(bag)))
+
+    expected = sorted((members, sorted(Counter(map(name, bags)).items())) for members, bags in clusters)
+    assert shared(made) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(), st.sampled_from(["vote", "bags", "generalize"]))
+def test_every_release_keeps_its_claim(problem: Problem, typical: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        knowledge = problem.knowledge(folder)
+        made = SSC(knowledge, typical=typical, **problem.settings).anonymize(problem.log)
+        evidence = Evidence(made.release, made.assignment, made.suppressed, problem.log, knowledge)
+        assert verify(made.claim, evidence).counterexample == ""
+    assert made.release.users.min() >= problem.settings["k"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**9))
+def test_a_sparse_matching_gains_as_much_as_a_dense_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    supply, capacity = rng.integers(1, 4, rng.integers(1, 7)), rng.integers(1, 4, rng.integers(1, 7))
+    gain = rng.integers(1, 12, (len(supply), len(capacity))) * (rng.random((len(supply), len(capacity))) < 0.6)
+    left, right = np.nonzero(gain)
+    start = np.searchsorted(left, np.arange(len(supply) + 1))
+    flow = best_matching(supply, start, right, gain[left, right], capacity)
+    dense = np.repeat(np.repeat(gain, supply, axis=0), capacity, axis=1)
+    assert (flow * gain[left, right]).sum() == dense[linear_sum_assignment(-dense)].sum()
+    assert (np.bincount(left, flow, len(supply)) <= supply).all()
+    assert (np.bincount(right, flow, len(capacity)) <= capacity).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.integers(0, 8))
+def test_neighbourhoods_hold_all_pairs_within_epsilon(problem: Problem, epsilon: int) -> None:
+    literal = LiteralSSC(problem.parent, {}, 2)
+    with tempfile.TemporaryDirectory() as folder:
+        taxonomy = problem.knowledge(folder).taxonomy
+    names = sorted(set(problem.parent) - set(problem.parent.values()))
+    leaf = np.array([taxonomy.leaf(name) for name in names])
+    near = find_neighbourhoods(taxonomy, leaf, np.full(len(leaf), -1), epsilon)
+    for i, name in enumerate(names):
+        part = slice(near.start[i], near.start[i + 1])
+        found = dict(zip(near.term[part].tolist(), near.distance[part].tolist(), strict=True))
+        expected = {j: literal.between(name, other) for j, other in enumerate(names)}
+        assert found == {j: d for j, d in expected.items() if d <= epsilon}
+        assert list(found) == sorted(found)
+
+
+def words_log(vocabularies: list[str]) -> QueryLog:
+    return make_log(pl.Series([f"u{u}" for u in range(len(vocabularies))], dtype=pl.String),
+                    pl.Series(vocabularies, dtype=pl.String))  # fmt: skip
+
+
+def test_users_with_the_same_vocabulary_share_it_whole() -> None:
+    made = SSC(k=3).anonymize(words_log(["dog cat wine wine"] * 7))
+    assert made.release.users.tolist() in ([3, 4], [4, 3])
+    assert all(made.release.profile(row) == {"dog": 1, "cat": 1, "wine": 2} for row in range(2))
+    assert made.suppressed.occurrences == 0
+
+
+def test_users_with_nothing_in_common_share_an_empty_vocabulary() -> None:
+    made = SSC(k=2, epsilon=0).anonymize(words_log(["dog", "wine", "bridge", "theory"]))
+    assert made.release.users.tolist() == [2, 2]
+    assert made.release.weights.nnz == 0
+    assert made.suppressed.occurrences == 4
+
+
+def test_too_few_users_are_refused_in_one_line() -> None:
+    for vocabularies in ([], ["dog"], ["dog", "cat"], ["dog", "cat", "xqzzy"]):
+        with pytest.raises(InputError, match="needs at least 3 users"):
+            SSC(k=3).anonymize(words_log(vocabularies))
+
+
+def test_terms_that_no_taxonomy_knows_are_counted_as_suppressed() -> None:
+    knowledge = Knowledge(dictionary_name="any")
+    made = SSC(knowledge, k=2).anonymize(words_log(["dog xqzzy", "dog xqzzy xqzzy", "xqzzy"]))
+    assert made.release.profile(0) == {"dog": 1}
+    assert (made.suppressed.occurrences, made.suppressed.users) == (4, 1)
+
+
+def test_sessions_of_length_one_are_grouped_over_different_users() -> None:
+    users = [f"u{x % 4}" for x in range(16)]
+    log = make_log(pl.Series(users), pl.Series(["dog", "cat"] * 8), np.arange(16) * 10**5)
+    made = SSC(k=3, gap=30).anonymize(log)
+    assert made.claim.values["unit"] == "session"
+    assert made.release.users.min() >= 3
+    assert verify(made.claim, Evidence(made.release, made.assignment, made.suppressed, log, Knowledge())).holds
+
+
+@pytest.mark.parametrize("epsilon", [0, 4, 12])
+def test_one_user_with_ten_thousand_terms_is_no_burden(epsilon: int) -> None:
+    taxonomy = Knowledge().taxonomy
+    nouns = [label for label in np.array(taxonomy.labels)[taxonomy.is_leaf] if label.isalpha()][::3]
+    few = [" ".join(nouns[x : x + 2000 : 100]) for x in range(0, 12000, 1000)]
+    made = SSC(k=3, epsilon=epsilon).anonymize(words_log([" ".join(nouns[:10000]), *few]))
+    assert made.release.users.sum() == 13
+
+
+def test_a_run_can_be_cancelled() -> None:
+    def stop(done: int, total: int, stage: str) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        SSC(k=2).anonymize(words_log(["dog"] * 10), progress=stop)
+
+
+def test_the_release_is_the_same_every_time() -> None:
+    log = words_log(["dog cat", "cat wine", "wine beer", "dog wolf", "beer cat dog"])
+    first, second = SSC(k=2).anonymize(log, seed=1), SSC(k=2).anonymize(log, seed=1)
+    assert shared(first) == shared(second)
+    assert first.release.labels == second.release.labels
