@@ -19,13 +19,10 @@ from corpus.progress import Progress, silent
 from evaluation.experiment import Experiment
 from evaluation.kept import read_arrays, write_arrays
 from evaluation.memory import PeakMemory
-from evaluation.metrics import Scores
-from evaluation.precision import precision, published_cosines
+from evaluation.precision import published_cosines
 from evaluation.settings import Setting
 from evaluation.workload import Workload
 from search.index import Index, index_for
-
-SCORES = ("ap10", "p10", "ndcg10", "mrr")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,21 +96,19 @@ class Laboratory:
             start = time.perf_counter()
             made = method.anonymize(data, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
-        scores = self._scores(made)
-        per_user = {name: self.workload.mean_per_user(getattr(scores, name)) for name in SCORES}
         sharing = len(made.assignment.user) / len(made.release) if len(made.release) else 0.0
-        return Cell(per_user, {}, sharing, seconds, memory.megabytes)
+        return Cell(self._scores(made), {}, sharing, seconds, memory.megabytes)
 
-    def _scores(self, made: Anonymized) -> Scores:
+    def _scores(self, made: Anonymized) -> dict[str, np.ndarray]:
         users = self.workload.train.users.to_list()
         cosine = published_cosines(
             self.workload.queries, made.release, made.assignment, users, self.index, self.knowledge
         )
-        return precision(self.workload.relevant, cosine)
+        return {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
 
     def _failed(self, reason: str) -> Cell:
-        nothing = np.zeros(len(self.workload.users))
-        return Cell(dict.fromkeys(SCORES, nothing), {}, 0.0, 0.0, 0.0, " ".join(reason.split()))
+        zeros = {name: values for truth in self.workload.truths for name, values in truth.zeros().items()}
+        return Cell(zeros, {}, 0.0, 0.0, 0.0, " ".join(reason.split()))
 
 
 def _source(method: str) -> str:

@@ -9,14 +9,18 @@ from typing import Any
 from corpus.commands import Commands, add_knowledge_options, bar, print_json, print_table, tell_rejected
 from corpus.errors import InputError
 from evaluation.bench import benchmarks, run_benchmark
-from evaluation.conduct import begin, conduct
+from evaluation.commands_search import add_search
+from evaluation.conduct import begin
 from evaluation.experiment import make_experiment, read_experiment
-from evaluation.results import Results, columns_of, write_results
+from evaluation.results import RELEASE_MEASURES, Results, columns_of, write_results
+from evaluation.summary import conduct
+from evaluation.target import parse_risk, seek
 
 SHOWN = ("method", "params", "ap10", "ap10_low", "ap10_high", "kept", "linkage5", "inference5", "anonymity_min")
 
 
 def add_commands(commands: Commands) -> None:
+    add_search(commands)
     _add_evaluate(commands)
     _add_bench(commands)
 
@@ -34,6 +38,7 @@ def _add_evaluate(commands: Commands) -> None:
     parser.add_argument("--measures", help="only these columns, with commas between (all)")
     parser.add_argument("--engine", help="auto, whoosh or tantivy (auto)")
     add_knowledge_options(parser)
+    parser.add_argument("--risk", help='find the setting of each method that meets it, for example "linkage5<=0.05"')
     parser.add_argument("--jobs", type=int, default=0, help="processes (one per core)")
     parser.add_argument("--timings", action="store_true", help="seconds and peak_mb in results.csv too")
     parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of the results (results)")
@@ -43,13 +48,14 @@ def _add_evaluate(commands: Commands) -> None:
 
 def run_evaluate(options: argparse.Namespace) -> int:
     experiment = make_experiment(_given(options))
+    risk = parse_risk(options.risk, RELEASE_MEASURES) if options.risk else None
     if options.jobs < 0:
         raise InputError(f"--jobs {options.jobs}: expected a number of processes from 1, or 0 for one per core")
     if options.out.exists() and not options.out.is_dir():
         raise InputError(f"{options.out} is a file: name a folder by --out")
     with bar() as progress:
         run = begin(experiment, options.out, options.jobs, progress)
-        results = conduct(run, progress)
+        results = seek(run, risk, progress) if risk else conduct(run, progress)
     write_results(options.out, results, options.timings)
     tell_rejected(run.rejected, options.out)
     if options.json:
@@ -92,6 +98,10 @@ def _print_results(results: Results, folder: Path) -> None:
         [[*row, cost["seconds"], cost["peak_mb"]] for row, cost in zip(rows, costs, strict=True)],
         [*columns, "seconds", "peak_mb"],
     )
+    if results.target:
+        print("\nthe setting of each method that meets the risk and keeps most precision:")
+        columns = list(dict.fromkeys(name for row in results.target for name in row))
+        print_table([[row.get(name, "") for name in columns] for row in results.target], columns)
     for failure in results.failures:
         print(f"{failure['method']} {failure['params']} gave nothing: {failure['reason']}", file=sys.stderr)
     print(f"written to {folder}: results.csv, results.json, comparisons.csv, timings.csv")

@@ -11,6 +11,7 @@ from corpus.errors import InputError
 from corpus.knowledge import Knowledge
 from corpus.profiles import DICTIONARIES
 from evaluation.levels import default_settings
+from evaluation.results import PRECISION, RELEASE_MEASURES
 from evaluation.settings import Setting, all_settings, distinct, parse_methods
 from search.index import choose_engine
 
@@ -89,12 +90,15 @@ def _check(made: Experiment) -> None:
             raise InputError(f"{name}={number} is not allowed: {name} is a whole number from 1")
     if not made.seeds or not all(type(seed) is int and seed >= 0 for seed in made.seeds):
         raise InputError(f"seeds={list(made.seeds)} is not allowed: seeds are whole numbers from 0")
-    if not made.log:
-        raise InputError(f"no log for the corpus {made.corpus}: give a file in the AOL format by --log")
     if made.dictionary and made.dictionary not in DICTIONARIES:
         raise InputError(f"unknown dictionary {made.dictionary!r}: choose one of {', '.join(DICTIONARIES)}")
     choose_engine(made.engine, 0)
+    for name in made.measures:
+        if name not in (*PRECISION, *RELEASE_MEASURES):
+            raise InputError(f"no measure {name!r}: choose from {', '.join((*PRECISION, *RELEASE_MEASURES))}")
     for what, name in (("corpus", made.corpus), ("log", made.log)):
+        if not name:
+            raise InputError(f"no log for the corpus {made.corpus}: give a file in the AOL format by --log")
         if name not in CORPORA and not Path(name).is_file():
             raise InputError(f"no {what} {name!r}: give a file, or a data set's name ({', '.join(CORPORA)})")
     known = made.knowledge()

@@ -18,25 +18,26 @@ class Scores:
     mrr: np.ndarray
 
 
-def score(relevant: np.ndarray) -> Scores:
+def score(relevant: np.ndarray, total: np.ndarray | None = None) -> Scores:
     """Scores of rankings: row q tells for each rank, best first, whether the document there is relevant.
 
-    All documents that are relevant must be among the columns. AP@10 is divided by min(10, relevant), so that a
-    ranking with ten relevant documents on top has 1; trec_eval's map_cut_10 divides by the number of relevant ones.
+    `total` counts the relevant documents of each; without it, all of them are among the columns. AP@10 is divided by
+    min(10, relevant), so that a ranking with ten relevant documents on top has 1; trec_eval's map_cut_10 divides by
+    the number of relevant ones.
     """
-    total = relevant.sum(axis=1)
+    total = relevant.sum(axis=1) if total is None else total
     top = relevant[:, :DEPTH].astype(float)
     if top.shape[1] < DEPTH:
         top = np.pad(top, ((0, 0), (0, DEPTH - top.shape[1])))
     precision = np.cumsum(top, axis=1) / np.arange(1, DEPTH + 1)
     best = np.minimum(total, DEPTH)
     ideal = np.concatenate([[0.0], np.cumsum(_DISCOUNT)])[best]
-    first = np.where(total > 0, relevant.argmax(axis=1) + 1, 1)
+    any_found = relevant.any(axis=1)
     return Scores(
         ap10=_share((precision * top).sum(axis=1), best),
         p10=top.sum(axis=1) / DEPTH,
         ndcg10=_share((top * _DISCOUNT).sum(axis=1), ideal),
-        mrr=np.where(total > 0, 1 / first, 0.0),
+        mrr=np.where(any_found, 1 / (relevant.argmax(axis=1) + 1), 0.0),
     )
 
 

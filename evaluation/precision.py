@@ -10,7 +10,6 @@ from corpus.knowledge import Knowledge
 from corpus.profiles import Profiles
 from corpus.progress import Progress, silent
 from corpus.querylog import QueryLog
-from evaluation.metrics import Scores, score
 from search.index import Index
 from search.rerank import many_cosines
 from search.vectors import profile_space
@@ -81,18 +80,12 @@ def published_cosines(
 
     It is 0 for a user without a profile, whose ranking is then the engine's: that user is served, but not as a person.
     """
-    rows, row_of = _profile_rows(release, assignment, users)
+    rows, row_of = profile_rows(release, assignment, users)
     space = profile_space(release.labels, release.generalized.tolist(), index.vectors, known)
     return many_cosines(queries.documents, row_of[queries.user], csr_array(rows @ space), index.vectors)
 
 
-def precision(relevant: np.ndarray, cosine: np.ndarray) -> Scores:
-    """The scores of the candidates re-ranked by cosine, ties in the engine's order."""
-    order = np.argsort(-cosine, axis=1, kind="stable")
-    return score(np.take_along_axis(relevant, order, axis=1))
-
-
-def _profile_rows(release: Release, assignment: Assignment, users: list[str]) -> tuple[csr_array, np.ndarray]:
+def profile_rows(release: Release, assignment: Assignment, users: list[str]) -> tuple[csr_array, np.ndarray]:
     """Published profiles, and the row of each user: the user's only one, the mean of several, or an empty one."""
     position = {name: i for i, name in enumerate(users)}
     holder = np.array([position[name] for name in assignment.users.to_list()], dtype=np.int64)[assignment.user]

@@ -15,7 +15,14 @@ COLUMNS = (
     "bLM", "ncp", "ggd", "suppressed", "seconds", "peak_mb",
 )  # fmt: skip
 COSTS = ("seconds", "peak_mb")
-PRECISION = ("users", "queries", "ap10", "ap10_low", "ap10_high", "kept", "p10", "ndcg10", "mrr")
+_BY_PROFILE = ("users", "queries", "ap10", "ap10_low", "ap10_high", "kept", "p10", "ndcg10", "mrr")
+# The same against what people clicked, which `kept` has no meaning for.
+BY_CLICKS = (
+    "users_clicks", "queries_clicks", "ap10_clicks", "ap10_clicks_low", "ap10_clicks_high", "p10_clicks",
+    "ndcg10_clicks", "mrr_clicks",
+)  # fmt: skip
+PRECISION = (*_BY_PROFILE, *BY_CLICKS)
+RELEASE_MEASURES = tuple(name for name in COLUMNS[2:] if name not in (*COSTS, *PRECISION))
 
 Row = dict[str, Any]
 
@@ -35,11 +42,12 @@ class Results:
 
 
 def columns_of(rows: Sequence[Row], wanted: Sequence[str] = ()) -> list[str]:
-    """The columns that some row has: those of the design in its order, then the others by name."""
+    """The columns that some row has: the main ones, those against clicks, then the others by name."""
     there = {name for row in rows for name in row}
     if wanted:
         there &= {"method", "params", *wanted}
-    return [name for name in COLUMNS if name in there] + sorted(there.difference(COLUMNS))
+    first = [name for name in (*COLUMNS, *BY_CLICKS) if name in there]
+    return first + sorted(there.difference(first))
 
 
 def write_results(folder: Path, results: Results, timings: bool = False) -> None:
@@ -80,5 +88,5 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def rounded(value: float) -> float:
-    """Six digits: what is written must not depend on the order in which a machine adds."""
-    return float(f"{value:.6g}")
+    """Six digits: what is written must not depend on the order in which a machine adds. Counts stay as they are."""
+    return value if isinstance(value, int) else float(f"{value:.6g}")

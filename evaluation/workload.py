@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,9 @@ from corpus.progress import Progress, silent
 from corpus.querylog import QueryLog
 from evaluation.experiment import Experiment
 from evaluation.kept import code_digest, read_arrays, write_arrays
-from evaluation.precision import FEWEST_CANDIDATES, TestQueries, choose_queries, gold
+from evaluation.precision import FEWEST_CANDIDATES, TestQueries, choose_queries
 from evaluation.split import split_by_time
+from evaluation.truth import Truth, truth_of_clicks, truth_of_profiles
 from search.index import Index, index_for
 
 
@@ -27,20 +27,15 @@ class Workload:
     train: QueryLog  # all that profiles, methods and attacks may see
     test: QueryLog
     queries: TestQueries
-    relevant: np.ndarray  # cells of queries.documents, by the user's own profile
+    truths: tuple[Truth, ...]  # by the user's own profile first
     profile_size: np.ndarray  # distinct terms of each evaluated user's profile
     without_profile: int  # users with test queries whose profile is empty: there is nothing personal to keep
     data: str  # a digest of the log, the corpus and the knowledge
 
-    @cached_property
+    @property
     def users(self) -> np.ndarray:
         """The users that have a test query, ascending."""
-        return np.unique(self.queries.user)
-
-    def mean_per_user(self, values: np.ndarray) -> np.ndarray:
-        """One value per test query -> one per evaluated user."""
-        place = np.searchsorted(self.users, self.queries.user)
-        return np.bincount(place, weights=values) / np.bincount(place)
+        return self.truths[0].users
 
 
 def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -> tuple[Workload, Rejected]:
@@ -62,9 +57,10 @@ def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -
             f"no test query of {experiment.log} finds {FEWEST_CANDIDATES} documents in {experiment.corpus} for a user "
             "with a profile: bring a larger log (each user needs 4 events) or a corpus that fits it"
         )
-    relevant, size = gold(queries, profiles, index, known), profiles.size[np.unique(queries.user)]
+    truths = (truth_of_profiles(queries, profiles, index, known), truth_of_clicks(queries, test, index))
     index.close()
-    return Workload(train, test, queries, relevant, size, without, data), rejected
+    there = tuple(truth for truth in truths if truth is not None)
+    return Workload(train, test, queries, there, profiles.size[there[0].users], without, data), rejected
 
 
 def _queries(experiment: Experiment, test: QueryLog, index: Index, folder: Path, progress: Progress) -> TestQueries:

@@ -1,0 +1,185 @@
+"""Does `shoal evaluate` leave the right files, whatever happens on the way?"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import shoal
+from corpus.errors import Cancelled
+from evaluation.conduct import begin
+from evaluation.experiment import make_experiment
+from evaluation.results import columns_of
+from evaluation.summary import conduct
+
+FINAL = ("results.csv", "results.json", "comparisons.csv")
+
+
+def table(path: Path) -> dict[str, dict[str, str]]:
+    with path.open() as file:
+        return {f"{row['method']} {row['params']}".strip(): row for row in csv.DictReader(file)}
+
+
+def arguments(corpus: Path, log: Path, out: Path, *more: str) -> list[str]:
+    return ["evaluate", "--corpus", str(corpus), "--log", str(log), "--out", str(out), *more]
+
+
+def test_the_controls_come_out_as_they_must(corpus_file: Path, log_file: Path, tmp_path: Path) -> None:
+    methods = "plain;original;everyone;random:k=3;linkability:p=1,0.4"
+    assert shoal.main(arguments(corpus_file, log_file, tmp_path, "--methods", methods, "--jobs", "1")) == 0
+    rows = table(tmp_path / "results.csv")
+    assert list(rows) == ["plain", "original", "everyone", "random k=3", "linkability p=1", "linkability p=0.4"]
+    assert float(rows["original"]["ap10"]) == float(rows["original"]["kept"]) == 1
+    assert float(rows["everyone"]["kept"]) == 0
+    assert float(rows["plain"]["ap10"]) < 0.85
+    assert float(rows["linkability p=1"]["ap10"]) > float(rows["random k=3"]["ap10"])
+    assert float(rows["linkability p=1"]["ap10"]) > float(rows["linkability p=0.4"]["ap10"])
+    for row in rows.values():
+        assert float(row["ap10_low"]) <= float(row["ap10"]) <= float(row["ap10_high"])
+        assert (row["users"], row["queries"]) == ("24", "70")
+        assert "seconds" not in row
+        assert row["ap10_clicks"]
+
+
+def test_columns_stand_in_the_order_of_the_design() -> None:
+    row = {"mrr": 1, "method": "m", "zeta": 1, "ap10": 1, "params": "", "linkage5": 0, "alone": 1, "ap10_clicks": 1}
+    assert columns_of([row]) == ["method", "params", "ap10", "mrr", "linkage5", "ap10_clicks", "alone", "zeta"]
+
+
+def test_what_was_asked_for_is_compared_with_controls_that_were_not(
+    corpus_file: Path, log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments(corpus_file, log_file, tmp_path, "--methods", "linkability", "--jobs", "1", "--json", "--timings")
+    assert shoal.main(given) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["method"] for row in told["rows"]] == ["linkability"]
+    by_profile = [row for row in told["comparisons"] if row["truth"] == "profile"]
+    assert [row["against"] for row in by_profile] == ["plain", "everyone", "random k=5", "original"]
+    for row in by_profile:
+        assert row["wins"] + row["ties"] + row["losses"] == 24
+        assert row["p"] <= row["p_holm"] <= 1
+    assert "seconds" in table(tmp_path / "results.csv")["linkability p=0.4"]
+
+
+def test_a_file_and_options_declare_the_same_experiment(corpus_file: Path, log_file: Path, tmp_path: Path) -> None:
+    config = tmp_path / "e.toml"
+    config.write_text(
+        f'corpus = "{corpus_file}"\nlog = "{log_file}"\nseeds = [3, 4]\nmeasures = ["ap10", "kept"]\n'
+        "[methods.random]\nk = [2, 3]\n[methods.plain]\n"
+    )
+    by_options = ["--methods", "random:k=2,3;plain", "--seed", "3,4", "--measures", "ap10,kept", "--jobs", "1"]
+    assert shoal.main(arguments(corpus_file, log_file, tmp_path / "a", *by_options)) == 0
+    assert shoal.main(["evaluate", "--config", str(config), "--out", str(tmp_path / "b"), "--jobs", "1"]) == 0
+    for name in FINAL:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert list(table(tmp_path / "a" / "results.csv")["plain"]) == ["method", "params", "ap10", "kept"]
+
+
+def test_a_method_that_cannot_serve_this_log_scores_zero_and_is_named(
+    corpus_file: Path, log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments(corpus_file, log_file, tmp_path, "--methods", "random:k=3,500", "--jobs", "1")
+    assert shoal.main(given) == 1
+    assert float(table(tmp_path / "results.csv")["random k=500"]["ap10"]) == 0
+    assert "random k=500 gave nothing: random needs at least 500 users" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--methods", "nonsense"], "the methods are"),
+        (["--methods", "random:k=1"], "k=1 is not allowed"),
+        (["--risk", "luck<=1"], "no measure 'luck'"),
+        (["--risk", "linkage5=0.1"], "is no bound"),
+        (["--seed", "x"], "--seed x"),
+        (["--jobs", "-1"], "--jobs -1"),
+        (["--config", "nowhere.toml"], "nowhere.toml cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(
+    more: list[str], told: str, corpus_file: Path, log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shoal.main(arguments(corpus_file, log_file, tmp_path / "out", *more)) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cancelled_run_stops(corpus_file: Path, log_file: Path, tmp_path: Path) -> None:
+    experiment = make_experiment({"corpus": str(corpus_file), "log": str(log_file), "methods": "random;plain"})
+    run = begin(experiment, tmp_path, jobs=2)
+
+    def stop(done: int, total: int, stage: str) -> None:
+        raise Cancelled("enough")
+
+    with pytest.raises(Cancelled):
+        conduct(run, stop)
+
+
+@pytest.fixture
+def guests(tmp_path: Path) -> Path:
+    """Another package, found by its entry points: one slow method, and one that breaks."""
+    folder = tmp_path / "guests"
+    (folder / "guests-1.0.dist-info").mkdir(parents=True)
+    (folder / "guests-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: guests\nVersion: 1.0\n")
+    (folder / "guests-1.0.dist-info" / "entry_points.txt").write_text(
+        "[shoal.anonymizers]\nslow = guests:Slow\nbroken = guests:Broken\n"
+    )
+    (folder / "guests.py").write_text(
+        dedent("""
+            import time
+            from dataclasses import replace
+            from anonymizer.methods.controls import Random
+
+            class Slow(Random):
+                info = replace(Random.info, id="slow", paper="A guest (2026), Taking time")
+
+                def anonymize(self, data, *, seed=0, progress=print):
+                    time.sleep(0.7)
+                    return super().anonymize(data, seed=seed, progress=progress)
+
+            class Broken(Random):
+                info = replace(Random.info, id="broken", paper="A guest (2026), Falling over")
+
+                def anonymize(self, data, *, seed=0, progress=print):
+                    raise ZeroDivisionError("oh")
+        """)
+    )
+    return folder
+
+
+def start(arguments: list[str], guests: Path, hash_seed: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(guests), "PYTHONHASHSEED": hash_seed}
+    return subprocess.Popen([sys.executable, shoal.__file__, *arguments], env=environment, stderr=subprocess.PIPE)
+
+
+def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_files(
+    corpus_file: Path, log_file: Path, tmp_path: Path, guests: Path
+) -> None:
+    settings = ["--methods", "slow:k=2,3,4,5,6;broken:k=3;linkability", "--seed", "1"]
+    whole = start(arguments(corpus_file, log_file, tmp_path / "whole", *settings, "--jobs", "2"), guests, "1")
+    again = arguments(corpus_file, log_file, tmp_path / "killed", *settings, "--jobs", "1")
+    killed = start(again, guests, "2")
+    cells = tmp_path / "killed" / "cells"
+    deadline = time.monotonic() + 60
+    while len(list(cells.glob("slow-*.npz"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    killed.kill()
+    killed.communicate()
+    finished = {path: path.stat().st_mtime_ns for path in cells.glob("slow-*.npz")}
+    assert 2 <= len(finished) < 5
+    resumed = start(again, guests, "3")
+    for process in (whole, resumed):
+        assert b"broken k=3 gave nothing: ZeroDivisionError: oh" in process.communicate(timeout=120)[1]
+        assert process.returncode == 1
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    for name in FINAL:
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+    assert "slow k=2" in table(tmp_path / "whole" / "results.csv")
