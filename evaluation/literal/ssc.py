@@ -1,11 +1,12 @@
 """How would one cluster vocabularies to the letter? Liu & Wang 2010: every distance by a full, dense matching.
 
-Written from the paper's Figures 3 and 4 and section IV-B, in strings and lists; it shares no code with the method.
+Written from the paper's Figures 3 and 4 and section IV-B; it shares no code with the method.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -18,84 +19,89 @@ PRIME = 2**31 - 1
 
 @dataclass(frozen=True)
 class LiteralSSC:
-    """The tree as child -> parent, and the settings. `number` ranks terms, to choose between equal matchings."""
+    """The tree as child -> parent, the terms, and the settings. Inside, a term is its place in the list of terms."""
 
     parent: Mapping[str, str]
-    number: Mapping[str, int]
+    terms: Sequence[str]
     k: int
     epsilon: int = 4
     omega: Fraction = Fraction(5)
     seeding: str = "farthest"
     progress: Progress = silent
-    known: dict[tuple[str, str], int] = field(default_factory=dict)  # distances already counted
 
-    def clusters(self, T: Sequence[Sequence[str]], user: Sequence[int]) -> list[tuple[list[int], list[Bag]]]:
-        """Algorithm 1: members in the order in which they came, and the bags of the centre."""
-        left = [t for t in range(len(T)) if T[t]]
+    def clusters(self, vocabularies: Sequence[Sequence[str]], user: Sequence[int]) -> list[tuple[list[int], list[Bag]]]:
+        """Members in the order in which they came, and the bags of the centre."""
+        found = self._algorithm_1([self.numbers(t) for t in vocabularies], user)
+        return [(C, self.bags(centre)) for C, centre in found]
+
+    def _algorithm_1(self, T: list[np.ndarray], user: Sequence[int]) -> list[tuple[list[int], np.ndarray]]:
+        left = [t for t in range(len(T)) if len(T[t])]
         total = len(left)
-        CL: list[tuple[list[int], list[Bag]]] = []
+        CL: list[tuple[list[int], np.ndarray]] = []
         while len({user[t] for t in left}) >= self.k:
             seed = left[0]
             if self.seeding == "farthest" and CL:
-                seed = max(left, key=lambda t: (self.distance(T[t], CL[-1][1], len(CL[-1][0])), -t))
-            C = [seed]
-            centre: list[Bag] = [(term,) for term in sorted(T[seed])]
+                seed = max(left, key=lambda t: (self.distance(T[t], CL[-1][1]), -t))
+            C, centre = [seed], T[seed].reshape(-1, 1)
             left.remove(seed)
-            for size in range(1, self.k):
+            while len(C) < self.k:
                 self.progress(total - len(left), total, "matching all pairs")
                 others = [t for t in left if user[t] not in {user[c] for c in C}]
-                r = min(others, key=lambda t: (self.distance(T[t], centre, size), t))
+                r = min(others, key=lambda t: (self.distance(T[t], centre), t))
                 left.remove(r)
                 C.append(r)
-                centre = self.match(T[r], centre, size)
+                centre = self.match(T[r], centre)
             CL.append((C, centre))
         for t in left:
-            c = min(range(len(CL)), key=lambda c: (self.distance(T[t], CL[c][1], len(CL[c][0])), c))
-            CL[c] = ([*CL[c][0], t], self.match(T[t], CL[c][1], len(CL[c][0])))
+            c = min(range(len(CL)), key=lambda c: (self.distance(T[t], CL[c][1]), c))
+            CL[c] = ([*CL[c][0], t], self.match(T[t], CL[c][1]))
         return CL
 
-    def distance(self, t: Sequence[str], centre: Sequence[Bag], size: int) -> int:
-        """Definition 4 by the second model: a perfect matching of both sides, padded with nil terms."""
-        cost = self.padded(t, centre, size)
-        return round(cost[linear_sum_assignment(cost)].sum())
-
-    def match(self, t: Sequence[str], centre: Sequence[Bag], size: int) -> list[Bag]:
-        """gt_(l+1) from gt_l; of several matchings of the same cost, the one of the least preferences."""
-        cost = self.padded(t, centre, size)
-        scale = 2**24 * (min(len(t), len(centre)) + 1)
-        preferences = np.array([[self.preference((*bag, term)) for bag in centre] for term in t])
-        cost *= scale
-        if preferences.size:
-            cost[: len(t), : len(centre)] += preferences
+    def distance(self, t: np.ndarray, centre: np.ndarray) -> int:
+        """Definition 4 by the second model: what is matched, and omega for each occurrence that is not."""
+        cost = self.cost(t, centre)
         rows, columns = linear_sum_assignment(cost)
-        pairs = [(i, b) for i, b in zip(rows, columns, strict=True) if i < len(t) and b < len(centre)]
-        return sorted((*centre[b], t[i]) for i, b in pairs)
+        alone = (len(t) - len(rows)) + (len(centre) - len(rows)) * centre.shape[1]
+        return int(cost[rows, columns].sum()) + alone * self.omega.numerator
 
-    def padded(self, t: Sequence[str], centre: Sequence[Bag], size: int) -> np.ndarray:
-        """Figure 3, with whole numbers: terms and |centre| nils against bags and |t| nils."""
-        n, m = len(t), len(centre)
-        cost = np.zeros((n + m, m + n))
-        cost[:n, m:] = self.omega.numerator
-        cost[n:, :m] = self.omega.numerator * size  # nil is omega from each of the terms in a bag
-        for i, term in enumerate(t):
-            for b, bag in enumerate(centre):
-                cost[i, b] = self.hyper_distance(term, bag)
-        return cost
+    def match(self, t: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """gt_(l+1) from gt_l; of several matchings of the same cost, the one of the least preferences."""
+        cost = self.cost(t, centre)
+        useful = cost < self.nothing(centre)
+        scaled = cost * (2**24 * (min(cost.shape) + 1))
+        for i, b in np.argwhere(useful):
+            scaled[i, b] += self.preference([*centre[b].tolist(), int(t[i])])
+        pairs = [(i, b) for i, b in zip(*linear_sum_assignment(scaled), strict=True) if useful[i, b]]
+        bags = [[*centre[b].tolist(), int(t[i])] for i, b in pairs]
+        return np.array(sorted(bags), dtype=np.int64).reshape(len(bags), centre.shape[1] + 1)
 
-    def hyper_distance(self, term: str, bag: Bag) -> int:
-        """The sum of the distances to the terms in the bag; too much for any matching if one is irrelevant."""
-        distances = [self.between(term, other) for other in bag]
-        if max(distances) > self.epsilon:
-            return 4 * (len(bag) + 1) * self.omega.numerator
-        return self.omega.denominator * sum(distances)
+    def cost(self, t: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """Terms x bags: the sum of distances, or what it costs to match both with nil if that is less (Figure 3).
 
-    def between(self, i: str, j: str) -> int:
-        """Edges on the way from i to j."""
-        if (i, j) not in self.known:
-            up, down = self.path(i), self.path(j)
-            shared = len(set(up) & set(down))
-            self.known[i, j] = len(up) + len(down) - 2 * shared
-        return self.known[i, j]
+        A matching of the smaller side with the larger under these costs is a perfect matching of the padded graph.
+        """
+        apart = self.distances[t[:, None, None], centre[None, :, :]]
+        total = self.omega.denominator * apart.sum(axis=2, dtype=np.int64)
+        return np.where(
+            (apart > self.epsilon).any(axis=2), self.nothing(centre), np.minimum(total, self.nothing(centre))
+        )
+
+    def nothing(self, centre: np.ndarray) -> int:
+        """A term and a bag left unmatched: nil is omega from the term and from each term in the bag."""
+        return (centre.shape[1] + 1) * self.omega.numerator
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """Edges between any two terms: the two ways up to the root, without what they share."""
+        paths = [self.path(term) for term in self.terms]
+        node = {label: v for v, label in enumerate(sorted({label for path in paths for label in path}))}
+        down = np.full((len(paths), max((len(path) for path in paths), default=1)), -1)
+        for i, path in enumerate(paths):
+            down[i, : len(path)] = [node[label] for label in reversed(path)]
+        depth = (down >= 0).sum(axis=1)
+        shared = [np.cumprod((down == row) & (row >= 0), axis=1).sum(axis=1) for row in down]
+        table = [depth + depth[i] - 2 * common for i, common in enumerate(shared)]
+        return np.array(table, dtype=np.int16).reshape(len(paths), len(paths))
 
     def path(self, node: str) -> list[str]:
         nodes = [node]
@@ -103,8 +109,21 @@ class LiteralSSC:
             nodes.append(self.parent[nodes[-1]])
         return nodes
 
-    def preference(self, bag: Bag) -> int:
+    def preference(self, bag: Sequence[int]) -> int:
         key = 0
         for term in bag:
-            key = (key * 1000003 + self.number[term] + 1) % PRIME
+            key = (key * 1000003 + term + 1) % PRIME
         return pow(key, 3, PRIME) % 2**24
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        return {term: i for i, term in enumerate(self.terms)}
+
+    def numbers(self, terms: Sequence[str]) -> np.ndarray:
+        return np.array([self.place[term] for term in terms], dtype=np.int64)
+
+    def bags(self, centre: np.ndarray) -> list[Bag]:
+        return sorted(tuple(self.terms[i] for i in bag) for bag in centre)
+
+    def between(self, i: str, j: str) -> int:
+        return int(self.distances[self.place[i], self.place[j]])

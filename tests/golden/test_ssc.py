@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 from anonymizer.base import Anonymized
 from anonymizer.claims import HOLDS, Evidence, verify
@@ -57,15 +58,15 @@ def groups(made: Anonymized) -> dict[tuple[str, ...], dict[str, float]]:
 def literal(**settings: object) -> LiteralSSC:
     parent = {child.lower(): above.lower() for child, above in GOODS.items()}
     leaves = sorted(set(parent) - set(parent.values()))
-    return LiteralSSC(parent, {leaf: i for i, leaf in enumerate(leaves)}, k=2, **settings)  # type: ignore[arg-type]
+    return LiteralSSC(parent, leaves, k=2, **settings)  # type: ignore[arg-type]
 
 
 def terms(name: str) -> list[str]:
     return [term.strip().lower() for term in T[name].split(",")]
 
 
-def bags(name: str) -> list[tuple[str, ...]]:
-    return [(term,) for term in terms(name)]
+def distance(reference: LiteralSSC, one: str, other: str) -> int:
+    return reference.distance(reference.numbers(terms(one)), reference.numbers(terms(other)).reshape(-1, 1))
 
 
 def test_the_running_example_gives_the_papers_two_clusters_and_typical_vocabularies(
@@ -111,22 +112,37 @@ def test_the_distances_of_section_three() -> None:
     reference = literal()
     assert reference.between("wine", "vino") == 2
     assert reference.between("wine", "jackets") == 6
-    assert reference.distance(terms("t2"), bags("t1"), 1) == 6  # Figure 3
+    assert distance(reference, "t2", "t1") == 6  # Figure 3
+
+
+def test_the_distance_is_that_of_a_perfect_matching_padded_with_nil_terms() -> None:
+    reference = literal()
+    for one in T:
+        for other in T:
+            left, right = reference.numbers(terms(one)), reference.numbers(terms(other))
+            padded = np.zeros((len(left) + len(right),) * 2)  # Figure 3
+            padded[: len(left), len(right) :] = padded[len(left) :, : len(right)] = 5
+            apart = reference.distances[np.ix_(left, right)]
+            padded[: len(left), : len(right)] = np.where(apart <= 4, apart, 1000)
+            assert distance(reference, one, other) == padded[linear_sum_assignment(padded)].sum()
 
 
 def test_the_nearest_to_t1_is_t2_only_if_an_unmatched_term_costs_more_than_two() -> None:
     for omega, nearest in ((Fraction(1), "t3"), (Fraction(3), "t2"), (Fraction(5), "t2")):
         reference = literal(omega=omega)
-        rivals = {name: reference.distance(terms(name), bags("t1"), 1) for name in ("t3", "t2")}
+        rivals = {name: distance(reference, name, "t1") for name in ("t3", "t2")}
         assert min(rivals, key=lambda name: rivals[name]) == nearest
 
 
 def test_the_centre_of_the_first_cluster_is_the_papers() -> None:
     reference = literal()
-    second = reference.match(terms("t2"), bags("t1"), 1)
-    assert second == sorted([("wine", "vino"), ("wine", "vino"), ("jackets", "jackets"), ("boots", "shoes")])
-    third = reference.match(terms("t3"), second, 2)
-    assert third == sorted(
+    first = reference.numbers(terms("t1")).reshape(-1, 1)
+    second = reference.match(reference.numbers(terms("t2")), first)
+    assert reference.bags(second) == sorted(
+        [("wine", "vino"), ("wine", "vino"), ("jackets", "jackets"), ("boots", "shoes")]
+    )
+    third = reference.match(reference.numbers(terms("t3")), second)
+    assert reference.bags(third) == sorted(
         [("wine", "vino", "wine"), ("wine", "vino", "vino"), ("jackets",) * 3, ("boots", "shoes", "shoes")]
     )
 

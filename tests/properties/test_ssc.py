@@ -87,7 +87,7 @@ def by_the_letter(problem: Problem, knowledge: Knowledge) -> tuple[LiteralSSC, l
     T = [[term for term, n in profiles.of(t).items() for _ in range(n)] for t in range(len(profiles))]
     literal = LiteralSSC(
         problem.parent,
-        {term: i for i, term in enumerate(profiles.terms)},
+        profiles.terms,
         int(str(problem.settings["k"])),
         int(str(problem.settings["epsilon"])),
         Fraction(str(problem.settings["omega"])),
@@ -144,10 +144,10 @@ def test_a_sparse_matching_gains_as_much_as_a_dense_one(seed: int) -> None:
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.integers(0, 8))
 def test_neighbourhoods_hold_all_pairs_within_epsilon(problem: Problem, epsilon: int) -> None:
-    literal = LiteralSSC(problem.parent, {}, 2)
     with tempfile.TemporaryDirectory() as folder:
         taxonomy = problem.knowledge(folder).taxonomy
     names = sorted(set(problem.parent) - set(problem.parent.values()))
+    literal = LiteralSSC(problem.parent, names, 2)
     leaf = np.array([taxonomy.leaf(name) for name in names])
     near = find_neighbourhoods(taxonomy, leaf, np.full(len(leaf), -1), epsilon)
     for i, name in enumerate(names):
