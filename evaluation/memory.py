@@ -15,8 +15,10 @@ class PeakMemory:
     """
 
     megabytes = 0.0
+    grown = 0.0  # above what the process held before
 
     def __enter__(self) -> "PeakMemory":
+        self._before = _kilobytes("VmRSS") / 1024
         if _RESET.exists():
             _RESET.write_text("5")
         return self
@@ -24,9 +26,11 @@ class PeakMemory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.megabytes = _peak()
+        self.megabytes = _kilobytes("VmHWM") / 1024
+        self.grown = self.megabytes - self._before
 
 
-def _peak() -> float:
-    found = re.search(r"VmHWM:\s+(\d+) kB", _STATUS.read_text()) if _STATUS.exists() else None
-    return (int(found[1]) if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024
+def _kilobytes(field: str) -> int:
+    """A number of the process's status; elsewhere than on Linux its peak memory, which it never falls below."""
+    found = re.search(rf"{field}:\s+(\d+) kB", _STATUS.read_text()) if _STATUS.exists() else None
+    return int(found[1]) if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

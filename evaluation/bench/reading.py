@@ -1,0 +1,54 @@
+"""What does reading a log cost? Rows per second, and memory against the size of the file."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from corpus.documents import load_documents
+from corpus.logfile import read_log
+from corpus.progress import Progress
+from corpus.simulation import simulate_log, write_log
+from evaluation.bench import Row
+from evaluation.bench.measuring import in_own_process, timed
+from evaluation.memory import PeakMemory
+
+ROWS_PER_SECOND = 1_000_000
+MEMORY_PER_BYTE = 3
+_USERS = 5_000
+
+
+def run(full: bool, progress: Progress) -> Sequence[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        once, path = Path(folder) / "once.tsv", Path(folder) / "log.tsv"
+        write_log(simulate_log(load_documents("news", progress), _USERS, progress=progress), once, progress)
+        _repeat(once, path, 60 if full else 10)
+        progress(0, 1, "reading the log")
+        (rows, seconds, grown), _, _ = in_own_process(_read, str(once), str(path))
+        size = path.stat().st_size / 2**20
+    at = f"{rows:,} rows, {size:,.0f} MB, simulated users"
+    speed, share = rows / seconds, grown / size
+    return [
+        Row("reading a log", at, "1 million rows/s", f"{speed / 1e6:.2f} million rows/s", speed >= ROWS_PER_SECOND),
+        Row("reading a log", at, "memory < 3 x the file", f"{share:.2f} x ({grown:,.0f} MB)", share < MEMORY_PER_BYTE),
+    ]
+
+
+def _repeat(once: Path, path: Path, times: int) -> None:
+    """The same events by more users: copy c gives each id a digit of its own in front."""
+    header, *lines = once.read_text(encoding="utf-8").splitlines()
+    with path.open("w", encoding="utf-8") as file:
+        file.write(header + "\n")
+        for copy in range(times):
+            file.write("".join(f"{copy + 1}{line}\n" for line in lines))
+
+
+def _read(once: str, path: str) -> tuple[int, float, float]:
+    """Rows, seconds and the memory that reading adds to a process that has read a small log before."""
+    read_log(once)
+    with PeakMemory() as memory:
+        (log, rejected), seconds = timed(lambda: read_log(path))
+    assert not len(rejected)
+    with Path(path).open("rb") as file:
+        rows = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) - 1
+    assert len(log) <= rows
+    return rows, seconds, memory.grown
