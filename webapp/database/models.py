@@ -1,0 +1,136 @@
+"""Which tables are there? One class each; the migrations make them."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, MetaData, String, Text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+# The states of a job. The first two are of jobs that are not at their end.
+QUEUED, RUNNING, DONE, FAILED, CANCELLED, INTERRUPTED = STATES = (
+    "queued", "running", "done", "failed", "cancelled", "interrupted",
+)  # fmt: skip
+# The kinds of job: a release of a whole log, the same on some of its users only, and the reading of an uploaded log.
+RUN, PREVIEW, READING = KINDS = ("run", "preview", "reading")
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time in UTC. SQLite forgets time zones, so they are put back when reading."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value.astimezone(UTC) if value else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+class Table(DeclarativeBase):
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(column_0_label)s", "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s", "pk": "pk_%(table_name)s",
+        }
+    )  # fmt: skip
+    type_annotation_map = {datetime: Moment, dict[str, Any]: JSON}
+
+
+class Account(Table):
+    """Somebody who may operate the server."""
+
+    __tablename__ = "accounts"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(64), unique=True)
+    password: Mapped[str] = mapped_column(Text)  # salted and hashed
+    must_change: Mapped[bool] = mapped_column(default=False)  # a one-time password
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Visit(Table):
+    """A log-in that has not ended. The browser holds the token, the table only its hash."""
+
+    __tablename__ = "visits"
+    token: Mapped[str] = mapped_column(String(64), primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class LogFile(Table):
+    """A log that releases can be made of: the one being served, and uploaded ones."""
+
+    __tablename__ = "logs"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(200))
+    source: Mapped[str] = mapped_column(Text)  # a path or a data set's name
+    digest: Mapped[str] = mapped_column(String(64), unique=True)  # sha-256 of the content
+    statistics: Mapped[dict[str, Any]]
+    rejected: Mapped[int] = mapped_column(default=0)
+    simulated: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Job(Table):
+    """Work in a process of its own: what to do, how far it is, and how it ended."""
+
+    __tablename__ = "jobs"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    state: Mapped[str] = mapped_column(String(16), default=QUEUED, index=True)
+    task: Mapped[dict[str, Any]]  # what webapp.jobs.tasks reads
+    result: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    account: Mapped[str] = mapped_column(String(64), default="")
+    step: Mapped[int] = mapped_column(default=0)
+    steps: Mapped[int] = mapped_column(default=1)
+    stage: Mapped[str] = mapped_column(String(200), default="")
+    done: Mapped[int] = mapped_column(BigInteger, default=0)
+    total: Mapped[int] = mapped_column(BigInteger, default=0)
+    attempts: Mapped[int] = mapped_column(default=0)
+    cancel: Mapped[bool] = mapped_column(default=False)
+    error: Mapped[str] = mapped_column(Text, default="")
+    host: Mapped[str] = mapped_column(String(200), default="")
+    pid: Mapped[int] = mapped_column(default=0)
+    birth: Mapped[str] = mapped_column(String(100), default="")  # tells the process from a later one with its number
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    started_at: Mapped[datetime | None]
+    stage_at: Mapped[datetime | None]  # when the current stage began
+    seen_at: Mapped[datetime | None]  # the last sign of life
+    finished_at: Mapped[datetime | None]
+
+
+class Release(Table):
+    """What a finished run published. Its files lie in the instance folder; this row never changes."""
+
+    __tablename__ = "releases"
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id"), unique=True)
+    log_id: Mapped[int] = mapped_column(ForeignKey("logs.id"), index=True)
+    method: Mapped[str] = mapped_column(String(100))
+    params: Mapped[dict[str, Any]]
+    title: Mapped[str] = mapped_column(Text)
+    claim: Mapped[dict[str, Any]]
+    measured: Mapped[dict[str, Any]]
+    holds: Mapped[bool]
+    counterexample: Mapped[str] = mapped_column(Text, default="")
+    certificate: Mapped[dict[str, Any]]
+    checked_at: Mapped[datetime]
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Activation(Table):
+    """From here on, all searchers were served by this release. The last row is the active one."""
+
+    __tablename__ = "activations"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    release_id: Mapped[str] = mapped_column(ForeignKey("releases.id"), index=True)
+    account: Mapped[str] = mapped_column(String(64), default="")
+    note: Mapped[str] = mapped_column(Text, default="")
+    at: Mapped[datetime] = mapped_column(default=now)

@@ -1,0 +1,91 @@
+"""What does a server need before its first search? Tables, an account, and a release that is active."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from corpus.errors import InputError
+from corpus.progress import Progress, silent
+from corpus.querylog import QueryLog
+from search.index import Index
+from webapp.accounts import create_first_account
+from webapp.activation import activate
+from webapp.database import Database
+from webapp.database.models import FAILED
+from webapp.jobs.making import make_release
+from webapp.jobs.queue import claim_job, finish_job, tend_running
+from webapp.jobs.tasks import add_run
+from webapp.logs import register_log
+from webapp.releases import ActiveReleases
+from webapp.settings import Settings
+
+# Tried in this order, with their defaults: the first that the log is large enough for.
+_FIRST_METHODS = ("linkability", "random", "everyone", "plain")
+_NOTE = "first start"
+
+
+class _Told:
+    """A progress callback for whoever waits at the terminal; the steps of a job are its stages."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def step(self, number: int, title: str) -> None:
+        self._progress(number, 5, "making the first release")
+
+    def __call__(self, done: int, total: int, stage: str) -> None:
+        self._progress(done, total, stage)
+
+
+def open_instance(
+    settings: Settings, log: QueryLog, index: Index, progress: Progress = silent
+) -> tuple[Database, ActiveReleases]:
+    """The database and the releases of a server, made if this is their first start.
+
+    Several processes may start at once: the first does all of it, the others wait and find it done.
+    """
+    database = Database(settings.database)
+    releases = ActiveReleases(database, settings.instance, log.digest())
+    with _alone(settings.instance):
+        database.upgrade()
+        _tell_password(create_first_account(database))
+        log_id = register_log(database, log, settings.log_source, _lasting(settings.log_source), 0, settings.simulated)
+        tend_running(database)
+        if releases.current_id() is None:
+            _first_release(database, settings, log_id, log, index, progress)
+    return database, releases
+
+
+def _lasting(source: str) -> str:
+    """A path that means the same in a process started elsewhere."""
+    return str(Path(source).resolve()) if Path(source).exists() else source
+
+
+def _tell_password(password: str | None) -> None:
+    if password is not None:
+        print(f"\n  First start: log in at /admin as  admin  with the one-time password  {password}\n", flush=True)
+
+
+def _first_release(
+    database: Database, settings: Settings, log_id: int, log: QueryLog, index: Index, progress: Progress
+) -> None:
+    for method in _FIRST_METHODS:
+        job = claim_job(database, add_run(database, method, {}, log_id), even_if_busy=True)
+        assert job is not None, "nobody else knows of a job that was added under the lock"
+        try:
+            release_id = make_release(database, settings.instance, job, log, index, _Told(progress))
+        except InputError as error:
+            finish_job(database, job.id, FAILED, str(error))
+            continue
+        activate(database, release_id, log.digest(), note=_NOTE, confirmed=True)
+        return
+
+
+@contextmanager
+def _alone(instance: Path) -> Iterator[None]:
+    """Closing the file gives the lock back, also when the process dies."""
+    instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (instance / "start.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

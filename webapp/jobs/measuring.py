@@ -1,0 +1,69 @@
+"""What does a release cost and protect? The measures that a run keeps, by the one protocol of the evaluation."""
+
+import numpy as np
+
+from anonymizer.base import Anonymized, Method
+from anonymizer.commands import run_method
+from anonymizer.registry import make_method
+from corpus.errors import InputError
+from corpus.profiles import build_profiles
+from corpus.progress import Progress
+from corpus.querylog import QueryLog
+from evaluation.precision import TestQueries, choose_queries, published_cosines
+from evaluation.split import split_by_time
+from evaluation.summary import kept
+from evaluation.truth import Truth, truth_of_profiles
+from search.index import Index
+
+_USERS = 200  # whose queries are tried
+_QUERIES = 2  # of each
+_AVERAGE = "everyone"  # the control that `kept` is counted from
+
+
+def measure_risk(made: Anonymized, log: QueryLog, method: Method, seed: int, progress: Progress) -> dict[str, float]:
+    """What an attacker gets out of the published profiles, and how many users share one."""
+    users = made.release.users
+    if not len(users):
+        return {}
+    return {"anonymity_min": float(users.min()), "anonymity_median": float(np.median(users))}
+
+
+def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, progress: Progress) -> dict[str, float]:
+    """How much of each person's own ranking is kept: profiles from the first 70 % of the events, queries from the rest.
+
+    The method is run once more, on the early part, since no test query may have reached a profile. Absent where the
+    log has no query to test with, or too few users left for the method.
+    """
+    train, test = split_by_time(log)
+    queries = choose_queries(_some_users(test, seed), index, _QUERIES, seed, progress)
+    profiles = build_profiles(train, method.knowledge.words)
+    personal = profiles.size[queries.user] > 0
+    queries = TestQueries(
+        queries.user[personal], queries.query[personal], queries.documents[personal], queries.left_out
+    )
+    if not len(queries):
+        return {}
+    truth = truth_of_profiles(queries, profiles, index, method.knowledge)
+    try:
+        scores = _scores(train, queries, truth, index, method, seed, progress)
+    except InputError:
+        return {}
+    average = _scores(train, queries, truth, index, make_method(_AVERAGE, {}, method.knowledge), seed, progress)
+    return scores | {"kept": kept(scores["ap10"], average["ap10"]), "queries": float(len(queries))}
+
+
+def _some_users(test: QueryLog, seed: int) -> QueryLog:
+    """The test events of some users, drawn by the seed. Users keep their numbers."""
+    users = np.flatnonzero(np.diff(test.start))
+    chosen = np.random.default_rng(seed).permutation(users)[:_USERS]
+    return test.select(np.isin(test.user, chosen))
+
+
+def _scores(
+    train: QueryLog, queries: TestQueries, truth: Truth, index: Index, method: Method, seed: int, progress: Progress
+) -> dict[str, float]:
+    made = run_method(method, train, seed, progress)
+    cosine = published_cosines(
+        queries, made.release, made.assignment, train.users.to_list(), index, method.knowledge
+    )  # fmt: skip
+    return {name: float(values.mean()) for name, values in truth.scores(cosine).items()}

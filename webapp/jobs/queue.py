@@ -1,0 +1,117 @@
+"""How does a job get from one state to the next? Every step is one transaction, so a killed process loses none."""
+
+import os
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import func, select, update
+
+from corpus.errors import InputError
+from webapp.database import Database, Job
+from webapp.database.models import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, now
+from webapp.jobs.processes import birth, host, is_alive, stop
+
+AT_ONCE = max(1, (os.cpu_count() or 2) // 2)  # jobs that run side by side; the others wait
+_GRACE = timedelta(seconds=8)  # a cancelled job that does not look up for so long is stopped
+_SILENCE = timedelta(minutes=30)  # a job of another machine that says nothing for so long is given up
+_AGAIN = (FAILED, CANCELLED, INTERRUPTED)
+
+
+def add_job(database: Database, kind: str, task: dict[str, Any], steps: int, account: str = "") -> int:
+    with database.writing() as session:
+        job = Job(kind=kind, task=task, steps=steps, account=account)
+        session.add(job)
+        session.flush()
+        return job.id
+
+
+def get_job(database: Database, job_id: int) -> Job:
+    with database.reading() as session:
+        job = session.get(Job, job_id) if 0 < job_id < 2**31 else None
+    if job is None:
+        raise InputError("no such run: choose one from the list of runs")
+    return job
+
+
+def claim_job(database: Database, job_id: int, even_if_busy: bool = False) -> Job | None:
+    """Take a waiting job for this process; None if it is not waiting, or enough are running already."""
+    with database.writing() as session:
+        running = session.scalar(select(func.count()).select_from(Job).where(Job.state == RUNNING)) or 0
+        job = session.scalar(select(Job).where(Job.id == job_id, Job.state == QUEUED).with_for_update())
+        if job is None or (running >= AT_ONCE and not even_if_busy):
+            return None
+        moment, pid = now(), os.getpid()
+        job.state, job.host, job.pid, job.birth, job.attempts = RUNNING, host(), pid, birth(pid), job.attempts + 1
+        job.started_at = job.stage_at = job.seen_at = moment
+        job.step, job.stage, job.done, job.total, job.error = 0, "", 0, 0, ""
+        return job
+
+
+def finish_job(
+    database: Database, job_id: int, state: str, error: str = "", result: dict[str, Any] | None = None
+) -> None:
+    with database.writing() as session:
+        job = session.get_one(Job, job_id)
+        job.state, job.error, job.finished_at, job.pid, job.birth = state, error, now(), 0, ""
+        if result is not None:
+            job.result = result
+
+
+def cancel_job(database: Database, job_id: int) -> None:
+    """A waiting job ends at once; a running one is told, and stops when it next looks."""
+    get_job(database, job_id)
+    with database.writing() as session:
+        waiting = update(Job).where(Job.id == job_id, Job.state == QUEUED)
+        session.execute(waiting.values(state=CANCELLED, cancel=True, finished_at=now()))
+        session.execute(update(Job).where(Job.id == job_id, Job.state == RUNNING).values(cancel=True))
+
+
+def start_again(database: Database, job_id: int) -> None:
+    job = get_job(database, job_id)
+    with database.writing() as session:
+        again = update(Job).where(Job.id == job_id, Job.state.in_(_AGAIN))
+        changed = session.execute(again.values(state=QUEUED, cancel=False, error="", finished_at=None))
+        if not changed.rowcount:  # type: ignore[attr-defined]
+            raise InputError(f"run {job_id} is {job.state}: only one that failed or was stopped can be started again")
+
+
+def tend_running(database: Database) -> None:
+    """Give up jobs whose process is gone, and stop those that were cancelled and do not answer."""
+    with database.reading() as session:
+        running = session.scalars(select(Job).where(Job.state == RUNNING)).all()
+    for job in running:
+        if job.cancel and job.host == host() and job.seen_at and now() - job.seen_at > _GRACE:
+            stop(job.pid, job.birth)
+        if not _lives(job):
+            _give_up(database, job)
+
+
+def _lives(job: Job) -> bool:
+    if job.host == host():
+        return is_alive(job.pid, job.birth)
+    return job.seen_at is not None and now() - job.seen_at < _SILENCE
+
+
+def _give_up(database: Database, job: Job) -> None:
+    """Only if it is still the attempt that was looked at: it may have ended well, or begun anew, in between."""
+    state = CANCELLED if job.cancel else INTERRUPTED
+    error = "" if job.cancel else "Its process ended before the work did. Start it again."
+    same = update(Job).where(Job.id == job.id, Job.state == RUNNING, Job.attempts == job.attempts)
+    with database.writing() as session:
+        session.execute(same.values(state=state, error=error, finished_at=now(), pid=0, birth=""))
+
+
+def waiting_jobs(database: Database) -> list[int]:
+    """The jobs that may start now, the oldest first."""
+    with database.reading() as session:
+        running = session.scalar(select(func.count()).select_from(Job).where(Job.state == RUNNING)) or 0
+        free = max(AT_ONCE - running, 0)
+        return list(session.scalars(select(Job.id).where(Job.state == QUEUED).order_by(Job.id).limit(free)))
+
+
+def is_over(job: Job) -> bool:
+    return job.state not in (QUEUED, RUNNING)
+
+
+def is_done(job: Job) -> bool:
+    return job.state == DONE

@@ -1,0 +1,98 @@
+"""Which logs can releases be made of? The one being served, and those that were uploaded."""
+
+import os
+import re
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from sqlalchemy import select
+
+from corpus.errors import InputError
+from corpus.logs import load_log
+from corpus.progress import Progress
+from corpus.querylog import NO_TIME, QueryLog
+from webapp.database import Database, LogFile
+
+REJECTED = "rejected.tsv"
+_BLOCK = 1 << 20
+
+
+def statistics(log: QueryLog) -> dict[str, Any]:
+    """What can be said of a log without showing anything that somebody typed."""
+    times = log.time[log.time != NO_TIME]
+    days = (
+        [datetime.fromtimestamp(int(t), UTC).date().isoformat() for t in (times.min(), times.max())]
+        if len(times)
+        else []
+    )
+    return {
+        "users": len(log.users), "queries": len(log), "distinct_queries": len(log.queries),
+        "clicks": len(log.click_event), "queries_per_user": round(len(log) / max(len(log.users), 1), 2),
+        "median_queries_per_user": float(np.median(np.diff(log.start))) if len(log.users) else 0.0,
+        "first_day": days[0] if days else "", "last_day": days[1] if days else "",
+    }  # fmt: skip
+
+
+def register_log(
+    database: Database, log: QueryLog, name: str, source: str, rejected: int = 0, simulated: bool = False
+) -> int:
+    """The number of the log with this content; one that is known already is not entered twice."""
+    digest, told = log.digest(), statistics(log)
+    with database.writing() as session:
+        known = session.scalar(select(LogFile).where(LogFile.digest == digest))
+        if known is None:
+            known = LogFile(
+                name=name[:200], digest=digest, statistics=told, rejected=rejected, simulated=simulated, source=source
+            )
+            session.add(known)
+            session.flush()
+        elif source != known.source and not Path(known.source).exists():
+            known.source = source  # the file was moved
+        return known.id
+
+
+def get_log(database: Database, log_id: int) -> LogFile:
+    with database.reading() as session:
+        found = session.get(LogFile, log_id) if 0 < log_id < 2**31 else None
+    if found is None:
+        raise InputError("no such log: choose one from the list of data")
+    return found
+
+
+def list_logs(database: Database) -> list[LogFile]:
+    with database.reading() as session:
+        return list(session.scalars(select(LogFile).order_by(LogFile.id)))
+
+
+def read_registered(database: Database, log_id: int, progress: Progress) -> QueryLog:
+    """The log, which must still be what it was."""
+    known = get_log(database, log_id)
+    log, _ = load_log(known.source, progress=progress)
+    if log.digest() != known.digest:
+        raise InputError(
+            f"the log {known.name} was changed since it was entered: upload it, or start the server, again"
+        )
+    return log
+
+
+def save_upload(instance: Path, name: str, stream: BinaryIO) -> Path:
+    """What was uploaded, in a folder of its own that only the server can read."""
+    ending = ".tsv.gz" if name.lower().endswith(".gz") else ".tsv"
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name)[:60].strip("-.") or "log"
+    folder = instance / "uploads" / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    folder.mkdir(parents=True, mode=0o700)
+    path = folder / f"{stem.removesuffix('.gz').removesuffix('.tsv').removesuffix('.txt') or 'log'}{ending}"
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            while block := stream.read(_BLOCK):
+                file.write(block)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        folder.rmdir()
+        raise InputError(
+            f"the upload cannot be kept ({error.strerror}): free space on the server and try again"
+        ) from error
+    return path

@@ -1,0 +1,113 @@
+"""Which release serves the searchers? Asked once per request, so that every answer is wholly of one release."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import Select, select
+
+from anonymizer.claims import Verdict
+from anonymizer.release_files import StoredRelease, read_release
+from corpus.errors import InputError
+from webapp.database import Activation, Database, LogFile, Release
+
+_KEPT = 8
+
+
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """What a list shows of a release."""
+
+    release_id: str
+    method: str
+    params: dict[str, Any]
+    title: str
+    measured: dict[str, float]
+    verdict: Verdict
+    checked_at: datetime
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedRelease(ReleaseSummary):
+    """A release with all its files read; nothing of it ever changes."""
+
+    stored: StoredRelease
+
+
+def release_folder(instance: Path, release_id: str) -> Path:
+    """Where the files of a release lie. The folder above holds what was measured on it."""
+    return instance / "runs" / release_id / "release"
+
+
+@dataclass(eq=False)
+class ActiveReleases:
+    """The releases of the log that is served, and the one that is active.
+
+    Every process asks the database which activation is the last one, and reads the files of a release only once.
+    """
+
+    database: Database
+    instance: Path
+    log_digest: str
+    _loaded: dict[str, LoadedRelease] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def current(self) -> LoadedRelease:
+        found = self.current_id()
+        if found is None:
+            raise InputError("there is no active release yet: the operator activates one at /admin")
+        return self.get(found)
+
+    def current_id(self) -> str | None:
+        return self.database.ask(latest_activation(self.log_digest))
+
+    def get(self, release_id: str) -> LoadedRelease:
+        with self._lock:
+            found = self._loaded.pop(release_id, None) or self._load(release_id)
+            self._loaded[release_id] = found
+            while len(self._loaded) > _KEPT:
+                del self._loaded[next(iter(self._loaded))]
+            return found
+
+    def listed(self) -> list[ReleaseSummary]:
+        """All releases of this log, the newest first."""
+        with self.database.reading() as session:
+            rows = session.scalars(_of_log(self.log_digest).order_by(Release.created_at.desc(), Release.id)).all()
+        return [ReleaseSummary(**_summary(row)) for row in rows]
+
+    def _load(self, release_id: str) -> LoadedRelease:
+        with self.database.reading() as session:
+            row = session.scalar(_of_log(self.log_digest).where(Release.id == release_id))
+        if row is None:
+            raise InputError("no such release: choose one from the list")
+        try:
+            stored = read_release(release_folder(self.instance, release_id))
+        except InputError as error:
+            raise InputError(
+                f"the files of release {release_id} are damaged: the operator activates another"
+            ) from error
+        return LoadedRelease(**_summary(row), stored=stored)
+
+
+def _of_log(digest: str) -> Select[Release]:
+    return select(Release).join(LogFile, LogFile.id == Release.log_id).where(LogFile.digest == digest)
+
+
+def latest_activation(digest: str) -> Select[str]:
+    return (
+        select(Activation.release_id)
+        .join(Release, Release.id == Activation.release_id)
+        .join(LogFile, LogFile.id == Release.log_id)
+        .where(LogFile.digest == digest)
+        .order_by(Activation.id.desc())
+        .limit(1)
+    )
+
+
+def _summary(row: Release) -> dict[str, Any]:
+    return {
+        "release_id": row.id, "method": row.method, "params": row.params, "title": row.title, "measured": row.measured,
+        "verdict": Verdict(row.holds, row.counterexample), "checked_at": row.checked_at,
+    }  # fmt: skip
