@@ -41,12 +41,16 @@ def run_setup(options: argparse.Namespace) -> None:
     print(f"{settings.corpus_source} is ready. Now run: shoal serve --data {options.data}")
 
 
-def set_up(settings: Settings) -> None:
-    """Everything that takes long and can be kept: data, index, vectors, log."""
+def set_up(settings: Settings, *, instance: bool = False) -> None:
+    """Everything that takes long and can be kept: data, index, vectors, log, and the first release of an instance."""
     with bar() as progress:
         load_wordnet()
         index = index_for(settings.corpus_source, progress)
         log, rejected = load_log(settings.log_source, progress=progress)
+        if instance:
+            from webapp.first_start import open_instance
+
+            open_instance(settings, log, index, progress)
     users = "simulated users" if settings.simulated else "users"
     print(f"corpus: {index.name}, {len(index):,} documents ({index.meta['reason']})")
     print(f"log: {len(log):,} queries of {len(log.users):,} {users}; {len(rejected):,} rows could not be read")
@@ -56,7 +60,7 @@ def set_up(settings: Settings) -> None:
 def run_serve(options: argparse.Namespace) -> None:
     settings = settings_of(options)
     settings.check()
-    set_up(settings)
+    set_up(settings, instance=True)
     from webapp.serving import serve
 
     print(f"Serving on http://{settings.host}:{settings.port}/ (stop with Ctrl-C)")

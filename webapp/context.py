@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from flask import current_app
 
 from webapp.comparison import Asker, who_asks
-from webapp.interim import InterimReleases, LoadedRelease
 from webapp.published import Published
 from webapp.question import Question, read_question
+from webapp.releases import ActiveReleases, LoadedRelease
 from webapp.service import SearchService
 from webapp.settings import Settings
 
@@ -18,8 +18,8 @@ def service() -> SearchService:
     return found
 
 
-def releases() -> InterimReleases:
-    found: InterimReleases = current_app.extensions["shoal.releases"]
+def releases() -> ActiveReleases:
+    found: ActiveReleases = current_app.extensions["shoal.releases"]
     return found
 
 

@@ -4,11 +4,12 @@ from typing import Any
 
 from apiflask import APIFlask
 from apiflask.exceptions import HTTPError
-from flask import jsonify, render_template, request
+from flask import current_app, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
 from corpus.errors import InputError
+from webapp.api_schemas import ErrorOut
 
 _ADVICE = {
     400: "The request cannot be understood: go back and try again.",
@@ -24,10 +25,11 @@ _FAULT = "Something went wrong here. It has been noted; nothing of your query wa
 
 
 def register(app: APIFlask) -> None:
+    app.config.update(HTTP_ERROR_SCHEMA=ErrorOut, VALIDATION_ERROR_SCHEMA=ErrorOut)
     app.register_error_handler(InputError, lambda error: answer(404 if _is_missing(error) else 400, str(error)))
     app.register_error_handler(HTTPException, _of_http)
     app.register_error_handler(Exception, _unexpected)
-    app.error_processor(_of_validation)
+    app.error_processor(_of_validation)  # type: ignore[arg-type]
 
 
 def error_body(code: int, message: str) -> dict[str, Any]:
@@ -63,8 +65,6 @@ def _of_validation(error: HTTPError) -> ResponseReturnValue:
 
 def _unexpected(error: Exception) -> ResponseReturnValue:
     # The kind and the place only: the message could hold what somebody asked for.
-    from flask import current_app
-
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next

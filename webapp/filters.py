@@ -10,7 +10,7 @@ from webapp.links import safe_link
 def register(app: Flask) -> None:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(percent=percent, moment=moment, safe_link=safe_link, number=number, people=people)
-    app.jinja_env.filters["select_given"] = select_given
+    app.jinja_env.filters.update(select_given=select_given, label_words=label_words)
 
 
 def percent(share: float) -> str:
@@ -38,3 +38,12 @@ def people(count: int) -> str:
 def select_given(values: dict[str, str]) -> dict[str, str]:
     """Without those that are empty."""
     return {name: value for name, value in values.items() if value}
+
+
+def label_words(label: str) -> str:
+    """A published label as people read it: WordNet's `fruit.n.01` is "any fruit", a bag a|b is "a or b"."""
+    if "|" in label:
+        words = label.split("|")
+        return " or ".join([", ".join(words[:-1]), words[-1]])
+    name, _, rest = label.partition(".n.")
+    return f"any {name.replace('_', ' ')}" if rest.isdigit() else label.replace("_", " ")

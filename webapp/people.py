@@ -13,7 +13,7 @@ from corpus.profiles import Profiles
 from corpus.tokens import tokenize
 
 _SHOWN_TERMS = 4
-_FEWEST_TERMS = 8
+_ENOUGH_TERMS = 20
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class People:
         counts = self._profiles.counts
         part = slice(counts.indptr[row], counts.indptr[row + 1])
         terms = counts.indices[part]
-        weight = np.sqrt(counts.data[part]) * self._rarity[terms]
+        weight = counts.data[part] * np.sqrt(self._rarity[terms])
         best = np.lexsort((terms, -weight))[:_SHOWN_TERMS]
         return tuple(self._profiles.terms[t] for t in terms[best])
 
@@ -86,7 +86,7 @@ class People:
     def _in_hash_order(self) -> np.ndarray:
         """Users with enough of a profile to look at, in an order that says nothing."""
         order = self._sorted_keys[1]
-        enough = min(_FEWEST_TERMS, int(self._profiles.size.max(initial=0)))
+        enough = min(_ENOUGH_TERMS, int(np.median(self._profiles.size))) if len(self) else 0
         return order[self._profiles.size[order] >= max(enough, 1)]
 
     def _matching(self, wanted: list[str]) -> np.ndarray:

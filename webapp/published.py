@@ -10,7 +10,7 @@ from anonymizer.base import Release
 from corpus.errors import InputError
 from corpus.profiles import Profiles
 from search.vectors import DocumentVectors, profile_space
-from webapp.interim import LoadedRelease
+from webapp.releases import LoadedRelease
 
 
 @dataclass(frozen=True, eq=False)

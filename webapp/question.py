@@ -9,7 +9,7 @@ from corpus.errors import InputError
 VIEWS = ("compare", "plain", "personalized", "anonymized")
 PAGE_SIZE = 10
 PAGES = 10
-DEFAULT_WEIGHT = 0.5
+DEFAULT_WEIGHT = 0.85
 LONGEST_QUERY = 2_000
 _LONGEST_NAME = 100
 

@@ -14,9 +14,9 @@ from corpus.progress import Progress, silent
 from corpus.querylog import QueryLog
 from search.index import Index, index_for
 from search.vectors import profile_space
-from webapp.interim import LoadedRelease
 from webapp.people import People
 from webapp.published import Published, publish_beside
+from webapp.releases import LoadedRelease
 from webapp.settings import Settings
 
 _KEPT_RELEASES = 8

@@ -1,0 +1,59 @@
+"""How do all published profiles fit into one download? As columns, with the words that wider labels stand for."""
+
+import gzip
+import json
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from flask import Request, Response
+
+from corpus.knowledge import Knowledge
+from webapp.published import Published
+from webapp.service import SearchService
+
+
+def compact_profiles(published: Published, service: SearchService, request: Request) -> Response:
+    """The answer, compressed where the browser can read it. It holds only what is public."""
+    packed = _packed(published, service)
+    response = Response(mimetype="application/json")
+    response.set_etag(published.loaded.release_id)
+    response.headers["Cache-Control"] = "private, max-age=0, must-revalidate"
+    response.headers["Vary"] = "Accept-Encoding"
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        response.headers["Content-Encoding"] = "gzip"
+        response.set_data(packed)
+    else:
+        response.set_data(gzip.decompress(packed))
+    response.make_conditional(request)
+    return response
+
+
+@lru_cache(maxsize=4)
+def _packed(published: Published, service: SearchService) -> bytes:
+    body = json.dumps(describe_profiles(published, service), ensure_ascii=False, separators=(",", ":"))
+    return gzip.compress(body.encode(), compresslevel=6, mtime=0)
+
+
+def describe_profiles(published: Published, service: SearchService) -> dict[str, Any]:
+    release = published.release
+    wide = [i for i in np.flatnonzero(release.generalized).tolist() if "|" not in release.labels[i]]
+    leaves, spans = _spans([release.labels[i] for i in wide], published.loaded.stored.knowledge, service)
+    return {
+        "release_id": published.loaded.release_id, "labels": release.labels, "leaves": leaves,
+        "spans": {str(i): span for i, span in zip(wide, spans, strict=True)}, "ids": release.pseudonyms,
+        "users": release.users.tolist(), "starts": release.weights.indptr.tolist(),
+        "terms": release.weights.indices.tolist(),
+        "weights": [float(f"{weight:.4g}") for weight in release.weights.data.tolist()],
+    }  # fmt: skip
+
+
+def _spans(labels: list[str], knowledge: Knowledge, service: SearchService) -> tuple[list[str], list[tuple[int, int]]]:
+    """The leaves that the corpus holds, in the order of the tree, and the stretch of them below each label."""
+    if not labels:
+        return [], []
+    taxonomy, held = knowledge.taxonomy, service.index.vectors.vocabulary
+    nodes = [v for v in np.flatnonzero(taxonomy.is_leaf).tolist() if taxonomy.labels[v].lower() in held]
+    places = [taxonomy.node[label.lower()] for label in labels]
+    spans = [tuple(np.searchsorted(nodes, [v, taxonomy.end[v]]).tolist()) for v in places]
+    return [taxonomy.labels[v].lower() for v in nodes], [(low, high) for low, high in spans]

@@ -1,0 +1,115 @@
+"""What does the server know of a person? The profile before and after: kept, blended, generalized, dropped, foreign."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from corpus.knowledge import Knowledge
+from webapp.people import Person
+from webapp.published import Published
+from webapp.service import SearchService
+
+KEPT, BLENDED, GENERALIZED, DROPPED = FATES = ("kept", "blended", "generalized", "dropped")
+FOREIGN = "foreign"
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of one of the person's terms. `label` is what is published for it, if anything is."""
+
+    term: str
+    count: int
+    fate: str
+    label: str = ""
+    weight: float = 0.0
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A published label that stands for nothing of the person's."""
+
+    label: str
+    weight: float
+    generalized: bool
+
+
+@dataclass(frozen=True)
+class Known:
+    person: Person
+    pseudonyms: tuple[str, ...]
+    group_size: int
+    fates: tuple[Fate, ...]
+    foreign: tuple[Foreign, ...]
+
+    def after(self) -> list[tuple[str, float, str]]:
+        """Every published label with its weight and whose it is, the heaviest first."""
+        own: dict[str, tuple[str, float, str]] = {}
+        for one in self.fates:
+            if one.label:
+                own.setdefault(one.label, (one.label, one.weight, one.fate))
+        foreign = [(one.label, one.weight, FOREIGN) for one in self.foreign]
+        return sorted([*own.values(), *foreign], key=lambda row: (-row[1], row[0]))
+
+    def share(self, fate: str) -> float:
+        """The share of the person's term occurrences that this became of."""
+        total = sum(one.count for one in self.fates)
+        return sum(one.count for one in self.fates if one.fate == fate) / total if total else 0.0
+
+    def number(self, fate: str) -> int:
+        return sum(one.fate == fate for one in self.fates)
+
+
+def what_is_known(person: Person, published: Published, service: SearchService) -> Known:
+    profiles = published.profiles_of(person.row)
+    weights = _published_weights(published, profiles)
+    general = _generalized(published)
+    theirs = _terms_of(published.others(profiles, person.row), service)
+    cover = _Cover({label for label in weights if label in general}, published.loaded.stored.knowledge)
+    own = sorted(service.profiles.of(person.row).items(), key=lambda item: (-item[1], item[0]))
+    fates = tuple(_fate(term, count, weights, general, theirs, cover) for term, count in own)
+    used = {fate.label for fate in fates}
+    foreign = (Foreign(label, weight, label in general) for label, weight in weights.items() if label not in used)
+    ordered = tuple(sorted(foreign, key=lambda one: (-one.weight, one.label)))
+    names = tuple(published.release.pseudonyms[row] for row in profiles)
+    return Known(person, names, published.size(profiles), fates, ordered)
+
+
+def _fate(
+    term: str, count: int, weights: dict[str, float], general: frozenset[str], theirs: frozenset[str], cover: "_Cover"
+) -> Fate:
+    if term in weights and term not in general:
+        return Fate(term, count, BLENDED if term in theirs else KEPT, term, weights[term])
+    label = cover.over(term)
+    return Fate(term, count, GENERALIZED, label, weights[label]) if label else Fate(term, count, DROPPED)
+
+
+class _Cover:
+    """The nearest published label that stands for a term."""
+
+    def __init__(self, labels: set[str], knowledge: Knowledge) -> None:
+        self._bags = {term: label for label in sorted(labels) if "|" in label for term in label.split("|")}
+        self._tree = {label.lower(): label for label in labels if "|" not in label}
+        self._knowledge = knowledge
+
+    def over(self, term: str) -> str:
+        if term in self._bags or not self._tree:
+            return self._bags.get(term, "")
+        taxonomy = self._knowledge.taxonomy
+        leaf = taxonomy.leaf(term)
+        above = [] if leaf is None else (taxonomy.labels[v].lower() for v in taxonomy.path(leaf))
+        return next((self._tree[label] for label in above if label in self._tree), "")
+
+
+def _published_weights(published: Published, profiles: np.ndarray) -> dict[str, float]:
+    row = published.weights(profiles)
+    return {published.release.labels[t]: float(w) for t, w in zip(row.indices, row.data, strict=True)}
+
+
+def _generalized(published: Published) -> frozenset[str]:
+    labels = published.release.labels
+    return frozenset(labels[t] for t in np.flatnonzero(published.release.generalized))
+
+
+def _terms_of(users: np.ndarray, service: SearchService) -> frozenset[str]:
+    used = np.unique(service.profiles.counts[users].indices)
+    return frozenset(service.profiles.terms[t] for t in used)

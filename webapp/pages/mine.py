@@ -1,0 +1,13 @@
+"""How can a visitor have a profile that the server never sees? The page of the browser's own history."""
+
+from flask import Blueprint, render_template
+
+from webapp.context import releases
+
+pages = Blueprint("mine", __name__)
+
+
+@pages.get("/mine")
+def mine() -> str:
+    """The same for everybody: it takes nothing from the request."""
+    return render_template("mine.html", release=releases().current())

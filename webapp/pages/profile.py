@@ -1,0 +1,17 @@
+"""What does the server know of a person? The page that shows a profile before and after it was anonymized."""
+
+from flask import Blueprint, request
+
+from webapp.context import read_asked, service
+from webapp.knowing import FATES, what_is_known
+from webapp.pages.search import render
+
+pages = Blueprint("profile", __name__)
+
+
+@pages.get("/knows")
+def knows() -> str:
+    asked = read_asked(request.args)
+    person = asked.asker.person
+    known = what_is_known(person, asked.published, service()) if person is not None else None
+    return render("knows.html", asked, known=known, fates=FATES)

@@ -1,0 +1,77 @@
+// What does the page of my own profile show? The switch, my group, and every entry with a way to forget it.
+import * as memory from "./history.js";
+import { findGroup } from "./mine.js";
+import { countWords } from "./nearest.js";
+
+const page = document.querySelector("[data-mine-page]");
+const part = (name) => page.querySelector(`[data-part=${name}]`);
+const SHOWN = 24;
+
+function make(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+function show() {
+  const on = memory.isOn();
+  const all = memory.entries();
+  part("switch").checked = on;
+  part("state").textContent = on ? "On: this browser remembers your searches." : "Off: nothing is remembered.";
+  part("count").textContent = `${all.length} ${all.length === 1 ? "search" : "searches"} stored`;
+  part("forget-all").disabled = !all.length;
+  part("list").replaceChildren(...all.map(row).reverse());
+  part("empty").hidden = all.length > 0;
+  showWords(all);
+  showGroup(on, all);
+}
+
+function row(entry, place) {
+  const what = make("div", {}, make("strong", { textContent: entry.query }));
+  for (const title of entry.opened) what.append(make("span", { className: "opened", textContent: `opened: ${title}` }));
+  const time = make("time", { textContent: new Date(entry.time).toLocaleString(), dateTime: new Date(entry.time).toISOString() });
+  const button = make("button", { type: "button", textContent: "Forget" });
+  button.setAttribute("aria-label", `Forget ${entry.query}`);
+  button.addEventListener("click", () => {
+    memory.forget(place);
+    show();
+  });
+  return make("li", {}, what, time, button);
+}
+
+function showWords(all) {
+  const words = [...countWords(all)].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).slice(0, SHOWN);
+  part("words").replaceChildren(...words.map(([word, n]) => make("li", { textContent: n > 1 ? `${word} × ${n}` : word })));
+}
+
+async function showGroup(on, all) {
+  const place = part("group");
+  part("sent").textContent = "GET /search?q=your+words";
+  if (!on || !all.length) {
+    place.textContent = on ? "No group yet: search for something first." : "No group: the switch is off.";
+    return;
+  }
+  place.textContent = "Comparing with the public profiles …";
+  const found = await findGroup(page.dataset.release);
+  if (!found) {
+    place.textContent = "No published profile shares a word with yours, so no group is sent.";
+    return;
+  }
+  const shared = found.shared.slice(0, 12).join(", ");
+  place.replaceChildren(
+    make("b", { textContent: found.group }), ` is nearest (cosine ${found.cosine.toFixed(2)}). ${found.users} people of the log are behind it. `,
+    `You share with it: ${shared}.`,
+  );
+  part("sent").textContent = `GET /search?q=your+words&group=${found.group}&release=${found.release}`;
+}
+
+part("switch").addEventListener("change", (event) => {
+  memory.turn(event.target.checked);
+  show();
+});
+part("forget-all").addEventListener("click", () => {
+  memory.forgetAll();
+  show();
+});
+page.hidden = false;
+show();

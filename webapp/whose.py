@@ -1,0 +1,74 @@
+"""Whose term is it? The person's alone, the person's and others', or that of strangers in the group."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from search.explain import Explanation, explain
+from webapp.comparison import PERSONALIZED, PLAIN, Asker, profile_rows, rank_all
+from webapp.question import Question
+from webapp.service import SearchService
+
+MINE, SHARED, STRANGERS, GROUP = "mine", "shared", "strangers", "group"
+
+
+@dataclass(frozen=True)
+class TermPart:
+    """What one profile term gave to a result."""
+
+    term: str
+    value: float
+    whose: str
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a document stands at its rank in one column. All parts together are the score."""
+
+    document: int
+    column: str
+    rank: int
+    score: float
+    engine: tuple[tuple[str, float], ...]
+    profile: tuple[TermPart, ...]
+
+    @property
+    def engine_total(self) -> float:
+        return sum(value for _, value in self.engine)
+
+    def total_of(self, whose: str) -> float:
+        return sum(part.value for part in self.profile if part.whose == whose)
+
+
+def give_reason(question: Question, asker: Asker, service: SearchService, document: int, column: str) -> Reason | None:
+    """The parts of a document's score in a column; None where the query does not find it there."""
+    rankings = rank_all(question, asker, service)
+    if column not in rankings:
+        return None
+    at = np.flatnonzero(rankings[column].documents == document)
+    if not len(at):
+        return None
+    profile = profile_rows(asker, service)[column]
+    parts = explain(rankings[column], int(at[0]), question.query, service.index.engine, profile, service.index.vectors)
+    return _with_owners(parts, int(at[0]) + 1, column, asker, service)
+
+
+def _with_owners(parts: Explanation, rank: int, column: str, asker: Asker, service: SearchService) -> Reason:
+    owner = {} if column == PLAIN else owners(column, asker, service)
+    rest = GROUP if asker.person is None else STRANGERS
+    terms = tuple(TermPart(term, value, owner.get(term, rest)) for term, value in parts.profile)
+    return Reason(parts.document, column, rank, parts.score, parts.engine, terms)
+
+
+def owners(column: str, asker: Asker, service: SearchService) -> dict[str, str]:
+    """Whose each word form is that the person has. Those of strangers are left out."""
+    if asker.person is None:
+        return {}
+    forms = service.index.vectors.terms
+    mine = service.own_profile(np.array([asker.person.row])).indices
+    if column == PERSONALIZED or asker.published is None:
+        return {forms[i]: MINE for i in mine}
+    others = asker.published.others(asker.profiles, asker.person.row)
+    theirs = np.unique(service.own_profile(others).indices)
+    shared = np.isin(mine, theirs)
+    return {forms[i]: SHARED if also else MINE for i, also in zip(mine, shared, strict=True)}
