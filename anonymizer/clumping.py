@@ -21,6 +21,7 @@ class Clusters(NamedTuple):
     m: np.ndarray  # int32
     size: np.ndarray  # int64: members
     items: np.ndarray  # int64: sum of |t| over the members
+    saved: np.ndarray  # int64: sum over v of m(v) * gain(v), what the LCG saves per member
     following: np.ndarray  # int64: the next open cluster after each; the last entry is the first open one
 
 
@@ -62,13 +63,14 @@ def _widths(seeds: np.ndarray, columns: Columns, bench: Bench) -> np.ndarray:
 
 
 @njit(cache=True)
-def _copy_seeds(seeds: np.ndarray, columns: Columns, clusters: Clusters, bench: Bench) -> None:
+def _copy_seeds(seeds: np.ndarray, columns: Columns, clusters: Clusters, gain: np.ndarray, bench: Bench) -> None:
     for j in range(len(seeds)):
         held = _lay_out(seeds[j], columns, bench)
         for h in range(held):
             v = bench.held[h]
             clusters.node[clusters.start[j] + h] = v
             clusters.m[clusters.start[j] + h] = bench.c[v]
+            clusters.saved[j] += np.int64(bench.c[v]) * gain[v]
         _clear(held, bench)
 
 
@@ -76,14 +78,15 @@ def new_bench(nodes: int) -> Bench:
     return Bench(np.zeros(nodes, dtype=np.int32), np.empty(nodes, dtype=np.int32))
 
 
-def open_clusters(seeds: np.ndarray, length: np.ndarray, columns: Columns, bench: Bench) -> Clusters:
-    """One cluster per seed, all open."""
+def open_clusters(seeds: np.ndarray, length: np.ndarray, columns: Columns, gain: np.ndarray, bench: Bench) -> Clusters:
+    """One cluster per seed, all open; gain(v) = leaves(parent(v)) - leaves(v), 0 at the root."""
     width = _widths(seeds, columns, bench)
     start = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
     node, m = np.empty(start[-1], dtype=np.int32), np.empty(start[-1], dtype=np.int32)
     size = np.ones(len(seeds), dtype=np.int64)
-    clusters = Clusters(start, width, node, m, size, length[seeds].astype(np.int64), _all_open(len(seeds)))
-    _copy_seeds(seeds, columns, clusters, bench)
+    items, saved = length[seeds].astype(np.int64), np.zeros(len(seeds), dtype=np.int64)
+    clusters = Clusters(start, width, node, m, size, items, saved, _all_open(len(seeds)))
+    _copy_seeds(seeds, columns, clusters, gain, bench)
     return clusters
 
 
@@ -107,9 +110,10 @@ def _shared(j: int, clusters: Clusters, gain: np.ndarray, bench: Bench) -> np.in
 
 
 @njit(cache=True)
-def _join(j: int, length: int, clusters: Clusters, bench: Bench) -> None:
+def _join(j: int, length: int, clusters: Clusters, gain: np.ndarray, bench: Bench) -> None:
     """m of a union is the elementwise minimum (Lemma 4.1.1); nodes where it is 0 are dropped in place."""
     end = clusters.start[j]
+    clusters.saved[j] = _shared(j, clusters, gain, bench)
     for x in range(clusters.start[j], clusters.start[j] + clusters.width[j]):
         m = min(clusters.m[x], bench.c[clusters.node[x]])
         if m > 0:
@@ -118,6 +122,51 @@ def _join(j: int, length: int, clusters: Clusters, bench: Bench) -> None:
     clusters.width[j] = end - clusters.start[j]
     clusters.size[j] += 1
     clusters.items[j] += length
+
+
+@njit(cache=True)
+def _cost(j: int, length: int, saved: np.int64, clusters: Clusters, worst: int) -> np.int64:
+    """GGD of the cluster with one more member of this length, where the LCG saves this much per member."""
+    return (clusters.items[j] + length) * worst - (clusters.size[j] + 1) * saved
+
+
+@njit(cache=True)
+def _least_cost(j: int, length: int, clusters: Clusters, worst: int) -> np.int64:
+    """No less than this: the LCG saves at most all of the newcomer, and at most what it saves now.
+
+    Clusters of very long transactions stay among the first open ones for long, since any other is cheaper; to look
+    through their many nodes each time would make the whole grow faster than the log.
+    """
+    return _cost(j, length, min(np.int64(length * worst), clusters.saved[j]), clusters, worst)
+
+
+@njit(cache=True)
+def _cheapest(length: int, clusters: Clusters, gain: np.ndarray, worst: int, r: int, bench: Bench) -> tuple[int, int]:
+    """That of the first r open clusters whose GGD with the transaction is the least, and the open one before it.
+
+    The likeliest is tried first; then, of the others, only those whose bound does not rule them out.
+    """
+    head = len(clusters.size)
+    likely, bound, seen = -1, np.int64(0), 0
+    j = clusters.following[head]
+    while j < head and seen < r:
+        least = _least_cost(j, length, clusters, worst)
+        if likely < 0 or least < bound:
+            likely, bound = j, least
+        j, seen = clusters.following[j], seen + 1
+    best_cost = _cost(likely, length, _shared(likely, clusters, gain, bench), clusters, worst)
+    best, best_before = likely, -1
+    before, j, seen = head, clusters.following[head], 0
+    while j < head and seen < r:
+        if j == likely:
+            if best == likely:
+                best_before = before
+        elif _least_cost(j, length, clusters, worst) <= best_cost:
+            cost = _cost(j, length, _shared(j, clusters, gain, bench), clusters, worst)
+            if cost < best_cost or (cost == best_cost and j < best):  # the first of equals, as in the thesis
+                best, best_before, best_cost = j, before, cost
+        before, j, seen = j, clusters.following[j], seen + 1
+    return best, best_before
 
 
 @njit(cache=True)
@@ -135,23 +184,15 @@ def assign(
 ) -> None:
     """Each transaction, in this order, joins that one of the first r open clusters whose GGD is then the least.
 
-    gain(v) = leaves(parent(v)) - leaves(v), 0 at the root; worst = leaves(root) - 1 is what a suppressed item costs.
+    worst = leaves(root) - 1 is what a suppressed item costs.
     """
-    head = len(clusters.size)
     for t in transactions:
         held = _lay_out(t, columns, bench)
-        best, best_before, best_cost = -1, -1, np.int64(0)
-        before, j, seen = head, clusters.following[head], 0
-        while j < head and seen < r:
-            cost = (clusters.items[j] + length[t]) * worst
-            cost -= (clusters.size[j] + 1) * _shared(j, clusters, gain, bench)
-            if best < 0 or cost < best_cost:
-                best, best_before, best_cost = j, before, cost
-            before, j, seen = j, clusters.following[j], seen + 1
-        _join(best, length[t], clusters, bench)
+        best, before = _cheapest(length[t], clusters, gain, worst, r, bench)
+        _join(best, length[t], clusters, gain, bench)
         cluster_of[t] = best
         if clusters.size[best] >= capacity:
-            clusters.following[best_before] = clusters.following[best]
+            clusters.following[before] = clusters.following[best]
         _clear(held, bench)
 
 

@@ -86,11 +86,11 @@ class Clump(Method):
         seeds, others = order[is_seed], order[~is_seed]
         fill = n * (self.k - 1)
         bench = new_bench(len(taxonomy))
-        clusters = open_clusters(seeds, transactions.length, transactions.columns, bench)
         group = np.empty(len(order), dtype=np.int64)
         group[seeds] = np.arange(n)
         gain = np.where(taxonomy.parent >= 0, taxonomy.leaves[taxonomy.parent] - taxonomy.leaves, 0)
         worst = int(taxonomy.leaves[0]) - 1
+        clusters = open_clusters(seeds, transactions.length, transactions.columns, gain, bench)
 
         def place(some: np.ndarray, clusters: Clusters, capacity: int, r: int, stage: str) -> None:
             step = max(1, TRIALS_PER_BLOCK // min(r, n))
