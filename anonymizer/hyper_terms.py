@@ -47,12 +47,14 @@ class Centre:
 
 def first_centre(terms: np.ndarray, counts: np.ndarray, near: Neighbourhoods) -> Centre:
     """gt_1: each occurrence of the first member is a bag of its own."""
-    part = [slice(near.start[i], near.start[i + 1]) for i in terms]
-    start = np.concatenate([[0], np.cumsum([s.stop - s.start for s in part])]).astype(np.int64)
-    fits = np.concatenate([near.term[s] for s in part] + [np.empty(0, np.int32)])
-    total = np.concatenate([near.distance[s] for s in part] + [np.empty(0, np.int32)]).astype(np.int64)
-    key = np.array([extended_key(0, i) for i in terms.tolist()], dtype=np.int64)
-    return Centre(terms.astype(np.int32).reshape(-1, 1), counts.astype(np.int64), key, start, fits, total)
+    size = near.start[terms + 1] - near.start[terms]
+    start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    place = np.arange(start[-1]) + np.repeat(near.start[terms] - start[:-1], size)
+    key = (terms.astype(np.int64) + 1) % PRIME  # extended_key(0, term)
+    return Centre(
+        terms.astype(np.int32).reshape(-1, 1), counts.astype(np.int64), key,
+        start, near.term[place], near.distance[place].astype(np.int64),
+    )  # fmt: skip
 
 
 def joined(centre: Centre, terms: np.ndarray, counts: np.ndarray, near: Neighbourhoods, cost: Cost) -> Centre:
