@@ -9,6 +9,7 @@ from typing import Any
 from corpus.commands import Commands, add_knowledge_options, bar, print_json, print_table, tell_rejected
 from corpus.errors import InputError
 from evaluation.bench import benchmarks, run_benchmark
+from evaluation.commands_measure import add_measure
 from evaluation.commands_search import add_search
 from evaluation.conduct import begin
 from evaluation.experiment import make_experiment, read_experiment
@@ -21,6 +22,7 @@ SHOWN = ("method", "params", "ap10", "ap10_low", "ap10_high", "kept", "linkage5"
 
 def add_commands(commands: Commands) -> None:
     add_search(commands)
+    add_measure(commands)
     _add_evaluate(commands)
     _add_bench(commands)
 

@@ -1,0 +1,1 @@
+"""What is what is published still good for? Losses and sizes, by code that shares nothing with the methods."""
