@@ -8,6 +8,7 @@ from flask import Response, abort, request
 from anonymizer.commands import describe
 from anonymizer.registry import methods as all_methods
 from webapp import api_schemas as s
+from webapp.attacking import ORIGINAL, draw_terms, original_target, play, target_of
 from webapp.compact import compact_profiles
 from webapp.comparison import compare
 from webapp.context import Asked, read_asked, releases, service
@@ -63,6 +64,20 @@ def profile(key: str, wanted: dict[str, Any]) -> dict[str, Any]:
     person = asked.asker.person
     assert person is not None
     return {**vars(what_is_known(person, asked.published, service())), "release_id": asked.release.release_id}
+
+
+@api.get("/users/<key>/attack")
+@api.input(s.AttackIn, location="query", arg_name="wanted")
+@api.output(s.AttackOut)
+@api.doc(summary="Play the linkage attack on a user; release=original attacks the profiles as they are")
+def attack(key: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    on_original = wanted.get("release") == ORIGINAL
+    asked = _asked_by(key, {} if on_original else wanted)
+    person = asked.asker.person
+    assert person is not None
+    target = original_target(service().profiles, service().knowledge) if on_original else target_of(asked.published)
+    known = wanted["terms"] or draw_terms(person, service().profiles, wanted["m"], wanted["seed"])
+    return {**vars(play(target, person, known, service())), "release_id": target.release_id}
 
 
 def _asked_by(key: str, wanted: dict[str, Any]) -> Asked:

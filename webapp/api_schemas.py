@@ -1,5 +1,7 @@
 """What goes into the public API and what comes out? The shapes that the OpenAPI document describes."""
 
+from typing import Any
+
 from apiflask import Schema
 from apiflask.fields import Boolean, DateTime, Dict, Float, Integer, List, Nested, String
 from apiflask.validators import Length, OneOf, Range
@@ -17,7 +19,7 @@ class ErrorOut(Schema):
     error = Nested(ErrorDetail, required=True)
 
 
-def _text(what: str, longest: int = 100, **more: object) -> String:
+def _text(what: str, longest: int = 100, **more: Any) -> String:
     return String(validate=Length(max=longest), metadata={"description": what}, **more)
 
 
@@ -148,6 +150,30 @@ class KnownOut(Schema):
     profiles = List(String(), attribute="pseudonyms")
     terms = List(Nested(FateOut), attribute="fates")
     foreign = List(Nested(ForeignOut))
+
+
+class CandidateOut(Schema):
+    pseudonym = String()
+    users = Integer()
+    belief = Float()
+    holds = List(String())
+    is_victims = Boolean()
+
+
+class BeliefOut(Schema):
+    term = String()
+    weight = Float()
+    true = Boolean()
+
+
+class AttackOut(Schema):
+    release_id = String()
+    known = List(String())
+    published = Integer()
+    chance = Float()
+    blind = Float()
+    candidates = List(Nested(CandidateOut))
+    beliefs = List(Nested(BeliefOut))
 
 
 class VerdictOut(Schema):

@@ -6,7 +6,7 @@ from apiflask import APIFlask
 
 from corpus.progress import Progress, silent
 from webapp import admin, api, errors, filters, operations, security
-from webapp.pages import document, mine, profile, reference, search
+from webapp.pages import attack, document, mine, profile, reference, search
 from webapp.service import start_service
 from webapp.settings import Settings
 
@@ -25,7 +25,7 @@ def build_application(settings: Settings, progress: Progress = silent) -> APIFla
     security.register(app, tls=settings.tls, max_upload=settings.max_upload)
     errors.register(app)
     filters.register(app)
-    for pages in (search, profile, mine, document, reference):
+    for pages in (search, profile, attack, mine, document, reference):
         app.register_blueprint(pages.pages)
     app.register_blueprint(api.api)
     admin.register(app)

@@ -38,7 +38,7 @@ class Question:
             "view": "" if self.view == "compare" else self.view,
         }  # fmt: skip
         given = {**{name: value for name, value in words.items() if value}, **more}
-        return f"{path}?{urlencode(given)}" if given else path
+        return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
 
 def read_question(arguments: Mapping[str, str]) -> Question:

@@ -18,7 +18,7 @@ function show() {
   const all = memory.entries();
   part("switch").checked = on;
   part("state").textContent = on ? "On: this browser remembers your searches." : "Off: nothing is remembered.";
-  part("count").textContent = `${all.length} ${all.length === 1 ? "search" : "searches"} stored`;
+  part("count").textContent = `${all.length} ${all.length === 1 ? "search" : "searches"}`;
   part("forget-all").disabled = !all.length;
   part("list").replaceChildren(...all.map(row).reverse());
   part("empty").hidden = all.length > 0;
