@@ -4,7 +4,9 @@ Both vectors of a pair give a shared concept the same weight, so the cosine is O
 weight of what they share and S <= S' their squared norms. Cosine >= theta asks for O >= theta S and O >= theta^2 S'.
 In one order of concepts, the rarest first, the first shared concept therefore stands before the point where less
 than theta S is left of the smaller vector, and less than theta^2 S' of the larger: only these prefixes are indexed
-and looked up. O <= S bounds the norms of a pair besides: S >= theta^2 S'.
+and looked up. O <= S bounds the norms of a pair besides: S >= theta^2 S'. And since at most (1 - theta) S of the
+smaller and (1 - theta^2) S' of the larger may be missing from the other, most pairs that share a prefix are refused
+by two 64-bit signatures, before their concepts are compared.
 """
 
 from dataclasses import dataclass
@@ -13,9 +15,9 @@ import numpy as np
 from numba import njit
 
 from anonymizer.affinity_classes import AffinityClasses
+from anonymizer.signatures import SLACK, lacks_at_most, signatures
 from corpus.progress import Progress
 
-SLACK = 1e-10  # so that rounding loses no pair at the threshold itself
 _CLASSES_AT_ONCE = 20_000
 _PAIRS_AT_ONCE = 1 << 20
 
@@ -44,6 +46,7 @@ def affinity_graph(classes: AffinityClasses, theta: float, progress: Progress) -
     """All pairs of classes with cosine >= theta."""
     index = prefix_index(classes, theta)
     longer = prefix_lengths(classes.start, classes.concept, classes.square, classes.norm, theta**2)
+    signs = signatures(classes, theta)
     low = index.start[:-1].copy()
     seen = np.full(len(classes), -1, dtype=np.int32)
     buffer = np.empty((_PAIRS_AT_ONCE, 2), dtype=np.int32)
@@ -54,7 +57,8 @@ def affinity_graph(classes: AffinityClasses, theta: float, progress: Progress) -
         end = min(done + _CLASSES_AT_ONCE, len(classes))
         reached, found = _pairs_between(
             done, end, classes.start, classes.concept, classes.square, classes.norm, theta,
-            index.start, index.held_by, low, longer, seen, buffer,
+            index.start, index.held_by, low, longer,
+            signs.bits, signs.spare_as_smaller, signs.spare_as_larger, seen, buffer,
         )  # fmt: skip
         if reached == done:  # one class has more neighbours than the buffer holds
             buffer = np.empty((2 * len(buffer), 2), dtype=np.int32)
@@ -129,6 +133,7 @@ def _pairs_between(
     begin: int, end: int,
     start: np.ndarray, concept: np.ndarray, square: np.ndarray, norm: np.ndarray, theta: float,
     index_start: np.ndarray, held_by: np.ndarray, low: np.ndarray, longer: np.ndarray,
+    bits: np.ndarray, spare_as_smaller: np.ndarray, spare_as_larger: np.ndarray,
     seen: np.ndarray, pairs: np.ndarray,
 ) -> tuple[int, int]:  # fmt: skip
     """The pairs of classes begin:end with the smaller ones before them, until `pairs` is full.
@@ -147,7 +152,11 @@ def _pairs_between(
                 other = held_by[j]
                 if other >= c:
                     break
-                if seen[other] == c:
+                if (
+                    not lacks_at_most(bits[other], bits[c], spare_as_smaller[other])
+                    or not lacks_at_most(bits[c], bits[other], spare_as_larger[c])
+                    or seen[other] == c
+                ):
                     continue
                 seen[other] = c
                 if are_affine(other, c, start, concept, square, norm, theta):

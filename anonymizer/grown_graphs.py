@@ -12,6 +12,7 @@ from numba import njit
 from anonymizer.affine_pairs import are_affine, prefix_index, prefix_lengths
 from anonymizer.affinity_classes import AffinityClasses
 from anonymizer.kcores import cores_of_small_graph
+from anonymizer.signatures import lacks_at_most, signatures
 from corpus.progress import Progress
 
 _WORK_AT_ONCE = 5_000_000
@@ -25,6 +26,8 @@ def cores_of_grown_graphs(
     index = prefix_index(classes, theta**2)
     lengths = prefix_lengths(classes.start, classes.concept, classes.square, classes.norm, theta**2)
     vectors = (classes.start, classes.concept, classes.square, classes.norm)
+    signs = signatures(classes, theta)
+    signed = (signs.bits, signs.spare_as_smaller, signs.spare_as_larger)
     seeds = np.lexsort((np.arange(len(classes)), -np.diff(classes.user_start)))
     degree = np.full(len(classes), -1, dtype=np.int64)
     local = np.full(len(classes), -1, dtype=np.int64)
@@ -35,7 +38,7 @@ def cores_of_grown_graphs(
     while done < len(classes):
         progress(done, len(classes), "growing graphs of affine queries")
         done = _grow_from(
-            done, seeds, vectors, theta, room, index.start, index.held_by, lengths,
+            done, seeds, vectors, signed, theta, room, index.start, index.held_by, lengths,
             classes.user_start, classes.user, degree, local, seen, clock, _WORK_AT_ONCE,
         )  # fmt: skip
     progress(done, len(classes), "growing graphs of affine queries")
@@ -45,6 +48,7 @@ def cores_of_grown_graphs(
 @njit(cache=True)
 def _grow_from(
     done: int, seeds: np.ndarray, vectors: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    signed: tuple[np.ndarray, np.ndarray, np.ndarray],
     theta: float, room: np.ndarray, index_start: np.ndarray, held_by: np.ndarray, lengths: np.ndarray,
     user_start: np.ndarray, user: np.ndarray, degree: np.ndarray, local: np.ndarray,
     seen: np.ndarray, clock: np.ndarray, work: int,
@@ -57,7 +61,7 @@ def _grow_from(
         if degree[seed] >= 0:
             continue
         members, start, neighbour, cost = _grow(
-            seed, vectors, theta, room, index_start, held_by, lengths, degree, local, seen[0], clock
+            seed, vectors, signed, theta, room, index_start, held_by, lengths, degree, local, seen[0], clock
         )
         work -= cost
         cores, clock[1] = cores_of_small_graph(
@@ -71,12 +75,14 @@ def _grow_from(
 
 @njit(cache=True)
 def _grow(
-    seed: int, vectors: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], theta: float, room: np.ndarray,
+    seed: int, vectors: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    signed: tuple[np.ndarray, np.ndarray, np.ndarray], theta: float, room: np.ndarray,
     index_start: np.ndarray, held_by: np.ndarray, lengths: np.ndarray,
     degree: np.ndarray, local: np.ndarray, seen: np.ndarray, clock: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
     """The graph around a seed: its members, and the neighbours of each among them."""
     start, concept, square, norm = vectors
+    bits, spare_as_smaller, spare_as_larger = signed
     members, member_start = room
     v_max = len(members) - 1
     neighbour = np.empty(64, dtype=np.int64)
@@ -97,6 +103,11 @@ def _grow(
                 if seen[other] == clock[0] or degree[other] >= 0 or (local[other] < 0 and size == v_max):
                     continue
                 seen[other] = clock[0]
+                small, large = min(c, other), max(c, other)
+                if not lacks_at_most(bits[small], bits[large], spare_as_smaller[small]):
+                    continue
+                if not lacks_at_most(bits[large], bits[small], spare_as_larger[large]):
+                    continue
                 if not are_affine(c, other, start, concept, square, norm, theta):
                     continue
                 if local[other] < 0:

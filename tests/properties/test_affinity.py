@@ -40,13 +40,13 @@ def released(queries: ReleasedQueries | None) -> set[str]:
     return set(queries.query.to_list())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(LOGS, THETAS, st.integers(2, 3))
 def test_degrees_equal_those_of_the_literal_graph(asked: literal.Asked, theta: float, support: int) -> None:
     assert degrees(asked, theta=theta, support=support) == literal.anonymity_degrees(asked, theta, support)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(LOGS, st.integers(2, 3))
 def test_concepts_and_weights_equal_the_literal_ones(asked: literal.Asked, support: int) -> None:
     concepts = mine_concepts(distinct_queries(log_of(asked)), support, silent)
@@ -56,7 +56,7 @@ def test_concepts_and_weights_equal_the_literal_ones(asked: literal.Asked, suppo
     assert all(abs(found[name] - expected[name]) < 1e-9 for name in expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(LOGS, THETAS)
 def test_all_pairs_above_theta_are_found_and_no_others(asked: literal.Asked, theta: float) -> None:
     queries = distinct_queries(log_of(asked))
@@ -72,7 +72,7 @@ def test_all_pairs_above_theta_are_found_and_no_others(asked: literal.Asked, the
     assert found == {(a, b) for a, b in np.argwhere(cosine >= theta - 1e-12).tolist() if a != b}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(QUERIES, min_size=2, max_size=25), THETAS)
 def test_with_one_user_per_query_cores_equal_those_of_networkx(texts: list[str], theta: float) -> None:
     asked = [(f"user {i}", text) for i, text in enumerate(texts)]
@@ -84,7 +84,7 @@ def test_with_one_user_per_query_cores_equal_those_of_networkx(texts: list[str],
     assert {v: found[v[0]] - 1 for v in vertices} == nx.core_number(graph)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(LOGS, THETAS, st.integers(1, 6))
 def test_grown_graphs_give_lower_bounds(asked: literal.Asked, theta: float, v_max: int) -> None:
     exact = degrees(asked, theta=theta)
@@ -92,13 +92,13 @@ def test_grown_graphs_give_lower_bounds(asked: literal.Asked, theta: float, v_ma
     assert all(bounds[query] <= exact[query] for query in exact)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(LOGS, THETAS)
 def test_grown_graphs_that_hold_whole_components_are_exact(asked: literal.Asked, theta: float) -> None:
     assert degrees(asked, theta=theta, exact="no", v_max=100) == degrees(asked, theta=theta)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(LOGS, THETAS, st.integers(2, 4), st.sampled_from(["yes", "no"]))
 def test_what_equality_releases_affinity_releases_too(asked: literal.Asked, theta: float, k: int, exact: str) -> None:
     log = log_of(asked)

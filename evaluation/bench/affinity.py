@@ -1,0 +1,138 @@
+"""What does k-theta-affinity cost? All pairs, cores and whole releases, up to all of AOL."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import polars as pl
+
+from anonymizer.affine_pairs import AffinityGraph, affinity_graph
+from anonymizer.affinity_classes import AffinityClasses, affinity_classes
+from anonymizer.concepts import mine_concepts
+from anonymizer.distinct_queries import distinct_queries
+from anonymizer.grown_graphs import cores_of_grown_graphs
+from anonymizer.kcores import generalized_cores
+from anonymizer.methods.affinity import Affinity
+from corpus.documents import load_documents
+from corpus.progress import Progress, silent
+from corpus.querylog import QueryLog, log_from_codes
+from corpus.simulation import simulate_log
+from evaluation.bench import Row
+from evaluation.bench.measuring import fitted_exponent, in_own_process, timed
+
+AOL_QUERIES = 28_898_361
+QUERIES_PER_USER = 44
+QUICK_USERS, FULL_USERS = (2_500, 5_000, 10_000), (10_000, 20_000, 40_000, 80_000)
+MINUTES, MEGABYTES = 30, 16 * 1024
+V_MAX = 2_000
+REPEATS = 3
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What finding pairs and peeling cores cost, in processor time, since other programs stretch the clock unevenly."""
+
+    classes: int
+    edges: int  # from a vector to the (query, user) pairs around it
+    pair_seconds: float
+    core_seconds: float
+    exact_share: float  # of the classes for which grown graphs give the exact degree
+
+
+def run(full: bool, progress: Progress) -> list[Row]:
+    """Growth of the two stages; with `full` also the releases of a log of AOL's size."""
+    sizes = FULL_USERS if full else QUICK_USERS
+    rows = []
+    for done, theta in enumerate((0.9, 0.8)):
+        progress(done, 4, f"affinity: stages at theta={theta:g}")
+        rows += growth(theta, sizes)
+    for done, (theta, exact) in enumerate(((0.9, "yes"), (0.8, "no")) if full else ()):
+        progress(2 + done, 4, f"affinity: all of AOL at theta={theta:g}")
+        rows.append(whole_release(theta, exact))
+    progress(4, 4, "affinity")
+    return rows
+
+
+def growth(theta: float, sizes: tuple[int, ...]) -> list[Row]:
+    """How the stages grow: pairs against the vectors compared, cores against the edges peeled."""
+    log = simulated_log(sizes[-1])
+    _stages(log.for_users(np.arange(500)), theta)  # compiles
+    stages = [_stages(log.for_users(np.arange(users)), theta) for users in sizes]
+    at = f"{stages[0].classes:,} to {stages[-1].classes:,} concept vectors"
+    pairs = fitted_exponent([s.classes for s in stages], [s.pair_seconds for s in stages])
+    edges = f"{stages[0].edges:,} to {stages[-1].edges:,} edges"
+    cores = fitted_exponent([s.edges for s in stages], [s.core_seconds for s in stages])
+    share = stages[-1].exact_share
+    return [
+        Row(f"affinity, theta={theta:g}, all pairs", at, "no n*n: exponent < 2",
+            f"{pairs:.2f} ({stages[-1].pair_seconds:.2f} s)", pairs < 2),
+        Row(f"affinity, theta={theta:g}, k-cores", edges, "linear: exponent <= 1.1",
+            f"{cores:.2f} ({stages[-1].core_seconds:.2f} s)", cores <= 1.1),
+        Row(f"affinity, theta={theta:g}, exact=no", at, "lower bounds; the loss is measured",
+            f"exact for {100 * share:.1f} % of the vectors (v_max={V_MAX})", share <= 1),
+    ]  # fmt: skip
+
+
+def whole_release(theta: float, exact: str) -> Row:
+    """A release of a log of AOL's size, in a process of its own; the memory holds the simulation too."""
+    reached, _, megabytes = in_own_process(release_of_all, AOL_QUERIES, theta, exact)
+    queries, released, seconds = reached
+    share = f"{100 * released / queries:.0f} % of the queries released"
+    return Row(
+        f"affinity, k=5, theta={theta:g}, exact={exact}", f"{queries:,} simulated queries",
+        f"{MINUTES} min, {MEGABYTES:,} MB", f"{seconds / 60:.1f} min, {megabytes:,.0f} MB, {share}",
+        seconds <= 60 * MINUTES and megabytes <= MEGABYTES,
+    )  # fmt: skip
+
+
+def release_of_all(queries: int, theta: float, exact: str) -> tuple[int, int, float]:
+    """Queries in the log, queries released, and the seconds of the release."""
+    log = simulated_log(-(-queries // QUERIES_PER_USER) + 1)
+    log = log.select(np.arange(len(log)) < queries)
+    made, seconds = timed(lambda: Affinity(k=5, theta=theta, exact=exact).anonymize(log))
+    return len(log), len(log) - made.suppressed.occurrences, seconds
+
+
+def simulated_log(users: int) -> QueryLog:
+    """What simulated users typed, as a log; clicks play no part."""
+    made = simulate_log(load_documents("news"), users)
+    texts = made.texts.unique(maintain_order=True)
+    numbers = np.arange(len(texts), dtype=np.int32)
+    code = made.texts.replace_strict(texts, numbers, return_dtype=pl.Int32).to_numpy()
+    user = np.repeat(np.arange(users, dtype=np.int32), np.diff(made.start))
+    no_urls, no_click = pl.Series([], dtype=pl.String), np.full(len(user), -1, dtype=np.int32)
+    names = pl.Series(made.users).cast(pl.String)
+    return log_from_codes(names, texts, no_urls, user, code[made.query], made.time, no_click)
+
+
+def _stages(log: QueryLog, theta: float) -> Stages:
+    classes, users = _classes(log), len(log.users)
+    graph, pair_seconds = _best(lambda: affinity_graph(classes, theta, silent))
+    cores, core_seconds = _best(lambda: generalized_cores(graph, classes.user_start, classes.user, users, silent))
+    grown = cores_of_grown_graphs(classes, theta, V_MAX, users, silent)
+    return Stages(len(classes), _edges(graph, classes), pair_seconds, core_seconds, float((grown == cores).mean()))
+
+
+def _edges(graph: AffinityGraph, classes: AffinityClasses) -> int:
+    """Section 3.3 takes neighbours as pairs of a query and a user."""
+    users = np.diff(classes.user_start)
+    return int(users.sum() + users[graph.neighbour].sum())
+
+
+def _best(function: Callable[[], T]) -> tuple[T, float]:
+    """What a call gives, and the fewest processor seconds of a few calls."""
+    seconds = []
+    for _ in range(REPEATS):
+        start = time.process_time()
+        value = function()
+        seconds.append(time.process_time() - start)
+    return value, min(seconds)
+
+
+def _classes(log: QueryLog) -> AffinityClasses:
+    queries = distinct_queries(log)
+    return affinity_classes(queries, mine_concepts(queries, 2, silent))
