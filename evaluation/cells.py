@@ -18,8 +18,10 @@ from corpus.profiles import Profiles, build_profiles
 from corpus.progress import Progress, silent
 from evaluation.experiment import Experiment
 from evaluation.kept import read_arrays, write_arrays
+from evaluation.measure import measure_release
 from evaluation.memory import PeakMemory
 from evaluation.precision import published_cosines
+from evaluation.results import PRECISION
 from evaluation.settings import Setting
 from evaluation.workload import Workload
 from search.index import Index, index_for
@@ -81,9 +83,9 @@ class Laboratory:
         except Cancelled:
             raise
         except InputError as error:
-            cell = self._failed(str(error))
+            cell = self.failed(str(error))
         except Exception as error:  # any method may be of another package
-            return self._failed(f"{type(error).__name__}: {error}")
+            return self.failed(f"{type(error).__name__}: {error}")
         rest = {"measures": cell.measures, "sharing": cell.sharing, "seconds": cell.seconds,
                 "peak_mb": cell.peak_mb, "failure": cell.failure}  # fmt: skip
         write_arrays(self.path(setting, seed), **cell.scores, rest=np.array(json.dumps(rest)))
@@ -97,7 +99,7 @@ class Laboratory:
             made = method.anonymize(data, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
         sharing = len(made.assignment.user) / len(made.release) if len(made.release) else 0.0
-        return Cell(self._scores(made), {}, sharing, seconds, memory.megabytes)
+        return Cell(self._scores(made), self._measures(made, seed, progress), sharing, seconds, memory.megabytes)
 
     def _scores(self, made: Anonymized) -> dict[str, np.ndarray]:
         users = self.workload.train.users.to_list()
@@ -106,7 +108,19 @@ class Laboratory:
         )
         return {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
 
-    def _failed(self, reason: str) -> Cell:
+    def _measures(self, made: Anonymized, seed: int, progress: Progress) -> dict[str, float]:
+        """Attacks on the release and its utility, unless only columns of precision are wanted."""
+        wanted = self.experiment.measures
+        if wanted and set(wanted) <= set(PRECISION):
+            return {}
+        measured = measure_release(
+            made.release, made.assignment, self.workload.train, self.knowledge,
+            seed=seed, victims=self.experiment.victims, progress=progress,
+        )  # fmt: skip
+        return measured | {"suppressed": float(made.suppressed.occurrences)}
+
+    def failed(self, reason: str) -> Cell:
+        """The cell of a method that gave nothing."""
         zeros = {name: values for truth in self.workload.truths for name, values in truth.zeros().items()}
         return Cell(zeros, {}, 0.0, 0.0, 0.0, " ".join(reason.split()))
 

@@ -106,7 +106,8 @@ def _print_results(results: Results, folder: Path) -> None:
         print_table([[row.get(name, "") for name in columns] for row in results.target], columns)
     for failure in results.failures:
         print(f"{failure['method']} {failure['params']} gave nothing: {failure['reason']}", file=sys.stderr)
-    print(f"written to {folder}: results.csv, results.json, comparisons.csv, timings.csv")
+    more = ", target.csv" if results.target else ""
+    print(f"written to {folder}: results.csv, results.json, comparisons.csv, timings.csv{more}")
 
 
 def _add_bench(commands: Commands) -> None:

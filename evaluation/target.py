@@ -66,11 +66,22 @@ def seek(run: Run, risk: Risk, progress: Progress = silent) -> Results:
             break
         outcomes += run.measure(between, progress)
         settings += between
+    outcomes = _in_order(outcomes)
     others = run.measure(controls, progress)
     everyone = next(o.ap10 for o in [*outcomes, *others] if o.setting.method == "everyone")
     rows = [_row(method, outcomes, risk, everyone) for method in _methods(settings)]
     rows.sort(key=lambda row: -row.get("ap10", -1.0))
     return summarize(run, [*outcomes, *others], len(outcomes), rows)
+
+
+def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes of each method together, the least private first."""
+    ordered: list[Outcome] = []
+    for method in _methods([o.setting for o in outcomes]):
+        same = [o for o in outcomes if o.setting.method == method]
+        parameter = privacy_parameter(find_method(method).info.parameters)
+        ordered += _by_privacy(same, parameter) if parameter else same
+    return ordered
 
 
 def _methods(settings: Sequence[Setting]) -> list[str]:

@@ -4,11 +4,11 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.synchronize import Event
 
-from corpus.errors import Cancelled, InputError
+from corpus.errors import Cancelled
 from corpus.progress import Progress
 from evaluation.cells import Cell, Laboratory
 from evaluation.settings import Setting
@@ -48,7 +48,24 @@ def _in_turn(laboratory: Laboratory, tasks: Sequence[Task], beat: Callable[[], N
 def _at_once(
     laboratory: Laboratory, tasks: Sequence[Task], jobs: int, beat: Callable[[], None]
 ) -> Iterator[tuple[Task, Cell]]:
-    """Cells as they are finished. The beat goes on all the while, so that it can stop the run."""
+    """Cells as they are finished. When a process dies, what is left is run one by one, to find out what kills it."""
+    left = dict.fromkeys(tasks)
+    try:
+        for task, cell in _pooled(laboratory, tasks, jobs, beat):
+            del left[task]
+            yield task, cell
+    except BrokenProcessPool:
+        for task in left:
+            try:
+                yield from _pooled(laboratory, [task], 1, beat)
+            except BrokenProcessPool:
+                yield task, laboratory.failed("its process died: it crashed, or the machine ran out of memory")
+
+
+def _pooled(
+    laboratory: Laboratory, tasks: Sequence[Task], jobs: int, beat: Callable[[], None]
+) -> Iterator[tuple[Task, Cell]]:
+    """Run tasks in processes of their own. The beat goes on all the while, so that it can stop the run."""
     if not tasks:
         return
     context = multiprocessing.get_context("spawn")  # numba's and polars' threads do not outlive a fork
@@ -60,20 +77,10 @@ def _at_once(
             finished, _ = wait(waiting, _POLL_SECONDS, FIRST_COMPLETED)
             beat()
             for future in finished:
-                yield waiting.pop(future), _result(future)
+                yield waiting.pop(future), future.result()
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
-
-
-def _result(future: Future[Cell]) -> Cell:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise InputError(
-            "a worker was ended from outside, perhaps for want of memory: run it again with --jobs 1; "
-            "what is finished is kept"
-        ) from error
 
 
 def _begin(laboratory: Laboratory, stop: Event) -> None:

@@ -125,15 +125,16 @@ def test_a_cancelled_run_stops(corpus_file: Path, log_file: Path, tmp_path: Path
 
 @pytest.fixture
 def guests(tmp_path: Path) -> Path:
-    """Another package, found by its entry points: one slow method, and one that breaks."""
+    """Another package, found by its entry points: a slow method, one that breaks, and one that ends its process."""
     folder = tmp_path / "guests"
     (folder / "guests-1.0.dist-info").mkdir(parents=True)
     (folder / "guests-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: guests\nVersion: 1.0\n")
     (folder / "guests-1.0.dist-info" / "entry_points.txt").write_text(
-        "[shoal.anonymizers]\nslow = guests:Slow\nbroken = guests:Broken\n"
+        "[shoal.anonymizers]\nslow = guests:Slow\nbroken = guests:Broken\nfatal = guests:Fatal\n"
     )
     (folder / "guests.py").write_text(
         dedent("""
+            import os
             import time
             from dataclasses import replace
             from anonymizer.methods.controls import Random
@@ -150,6 +151,12 @@ def guests(tmp_path: Path) -> Path:
 
                 def anonymize(self, data, *, seed=0, progress=print):
                     raise ZeroDivisionError("oh")
+
+            class Fatal(Random):
+                info = replace(Random.info, id="fatal", paper="A guest (2026), Taking all down")
+
+                def anonymize(self, data, *, seed=0, progress=print):
+                    os._exit(139)
         """)
     )
     return folder
@@ -183,3 +190,13 @@ def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_files(
     for name in FINAL:
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
     assert "slow k=2" in table(tmp_path / "whole" / "results.csv")
+
+
+def test_a_method_that_ends_its_process_takes_no_other_with_it(
+    corpus_file: Path, log_file: Path, tmp_path: Path, guests: Path
+) -> None:
+    given = arguments(corpus_file, log_file, tmp_path, "--methods", "random;fatal;plain", "--jobs", "2")
+    process = start(given, guests, "0")
+    assert b"fatal k=5 gave nothing: its process died" in process.communicate(timeout=120)[1]
+    rows = table(tmp_path / "results.csv")
+    assert float(rows["random k=5"]["ap10"]) > float(rows["fatal k=5"]["ap10"]) == 0
