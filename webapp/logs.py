@@ -5,7 +5,7 @@ import re
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from sqlalchemy import select
@@ -78,7 +78,7 @@ def read_registered(database: Database, log_id: int, progress: Progress) -> Quer
     return log
 
 
-def save_upload(instance: Path, name: str, stream: BinaryIO) -> Path:
+def save_upload(instance: Path, name: str, stream: IO[bytes]) -> Path:
     """What was uploaded, in a folder of its own that only the server can read."""
     ending = ".tsv.gz" if name.lower().endswith(".gz") else ".tsv"
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name)[:60].strip("-.") or "log"

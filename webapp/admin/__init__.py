@@ -2,9 +2,16 @@
 
 from apiflask import APIFlask
 
+from webapp import api_admin
+from webapp.admin import choosing, data, downloads, entrance, switching, watching
+from webapp.admin.panel import csrf, limiter, panel
 from webapp.first_start import open_instance
+from webapp.jobs.runner import tend
 from webapp.service import SearchService
 from webapp.settings import Settings
+
+# Each adds its routes to the panel when it is imported.
+PARTS = (entrance, watching, choosing, switching, data, downloads)
 
 
 def register(app: APIFlask) -> None:
@@ -14,3 +21,10 @@ def register(app: APIFlask) -> None:
     database, releases = open_instance(settings, service.log, service.index)
     app.extensions["shoal.database"] = database
     app.extensions["shoal.releases"] = releases
+    app.config["WTF_CSRF_TIME_LIMIT"] = None  # a form is good for as long as its session
+    csrf.init_app(app)
+    limiter.init_app(app)
+    app.register_blueprint(panel)
+    app.register_blueprint(api_admin.api)
+    csrf.exempt(api_admin.log_in)
+    tend(database, settings)

@@ -9,12 +9,14 @@ from corpus.errors import InputError
 from corpus.profiles import build_profiles
 from corpus.progress import Progress
 from corpus.querylog import QueryLog
+from evaluation.measure import measure_release
 from evaluation.precision import TestQueries, choose_queries, published_cosines
 from evaluation.split import split_by_time
 from evaluation.summary import kept
 from evaluation.truth import Truth, truth_of_profiles
 from search.index import Index
 
+_VICTIMS = 500  # of each attack
 _USERS = 200  # whose queries are tried
 _QUERIES = 2  # of each
 _AVERAGE = "everyone"  # the control that `kept` is counted from
@@ -22,10 +24,9 @@ _AVERAGE = "everyone"  # the control that `kept` is counted from
 
 def measure_risk(made: Anonymized, log: QueryLog, method: Method, seed: int, progress: Progress) -> dict[str, float]:
     """What an attacker gets out of the published profiles, and how many users share one."""
-    users = made.release.users
-    if not len(users):
-        return {}
-    return {"anonymity_min": float(users.min()), "anonymity_median": float(np.median(users))}
+    return measure_release(
+        made.release, made.assignment, log, method.knowledge, seed=seed, victims=_VICTIMS, progress=progress
+    )
 
 
 def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, progress: Progress) -> dict[str, float]:

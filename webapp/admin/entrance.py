@@ -1,0 +1,51 @@
+"""How does somebody log in and out, and change a password?"""
+
+from flask import flash, g, redirect, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response
+
+from corpus.errors import InputError
+from webapp.accounts import FEWEST_LETTERS, MOST_LETTERS, change_password, check_password
+from webapp.admin.panel import LOGIN_LIMIT, database, enter, leave, limiter, panel, safe_next
+
+
+def _failed(response: Response) -> bool:
+    return response.status_code != 302
+
+
+@panel.route("/login", methods=["GET", "POST"])
+@limiter.limit(LOGIN_LIMIT, methods=["POST"], deduct_when=_failed)
+def login() -> ResponseReturnValue:
+    if request.method == "GET":
+        return render_template("admin/login.html", wrong=False)
+    account = check_password(database(), request.form.get("name", ""), request.form.get("password", ""))
+    if account is None:
+        return render_template("admin/login.html", wrong=True), 403
+    enter(account)
+    return redirect(url_for("admin.password") if account.must_change else safe_next(request.args.get("next", "")))
+
+
+@panel.post("/logout")
+def logout() -> ResponseReturnValue:
+    leave()
+    return redirect(url_for("admin.login"))
+
+
+@panel.route("/password", methods=["GET", "POST"])
+def password() -> ResponseReturnValue:
+    if request.method == "GET":
+        return _form()
+    new = request.form.get("new", "")
+    if new != request.form.get("again", ""):
+        return _form("the new password was not typed the same twice: type it again"), 400
+    try:
+        change_password(database(), g.account, request.form.get("old", ""), new)
+    except InputError as error:
+        return _form(str(error)), 400
+    session.clear()
+    flash("The password is changed. Log in with it.")
+    return redirect(url_for("admin.login"))
+
+
+def _form(wrong: str = "") -> str:
+    return render_template("admin/password.html", wrong=wrong, fewest=FEWEST_LETTERS, most=MOST_LETTERS)

@@ -1,0 +1,77 @@
+"""What does precision cost in risk? A plot of all releases, drawn here; a script only adds hovering and choosing."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import altair as alt
+from markupsafe import Markup
+
+from webapp.admin.rows import RunRow
+
+WIDTH, HEIGHT = 640, 340
+# Distinguishable by colour and by shape; light enough for dark pages and dark enough for light ones.
+_COLOURS = ("#0f8a83", "#c1661d", "#6a5fc7", "#b8416a", "#3c7fb8", "#7d8a2e", "#8b6b4a", "#5d6b78")
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+
+Point = tuple[str, int, str, float, float, bool]  # release, run, method, risk, precision, active
+
+
+def precision_risk_svg(rows: Sequence[RunRow], active: str | None) -> Markup | None:
+    """AP@10 against linkage@5; None while no release has both."""
+    points = []
+    for row in rows:
+        risk, precision = row.measured.get("linkage5"), row.measured.get("ap10")
+        if row.release is not None and risk is not None and precision is not None:
+            points.append((row.release.id, row.number, row.method, risk, precision, row.release.id == active))
+    return _draw(tuple(points)) if points else None
+
+
+@lru_cache(maxsize=16)
+def _draw(points: tuple[Point, ...]) -> Markup:
+    import vl_convert
+
+    svg: str = vl_convert.vegalite_to_svg(_chart(points).to_dict())
+    return Markup(_readable(svg))
+
+
+def _chart(points: tuple[Point, ...]) -> alt.LayerChart:
+    values = [
+        {
+            "method": method, "risk": risk, "precision": precision, "active": active, "href": f"/admin/runs/{run}",
+            "label": f"{release}: {method}, AP@10 {precision:.3f}, found {100 * risk:.1f} %",
+        }
+        for release, run, method, risk, precision, active in points
+    ]  # fmt: skip
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("risk:Q", title="Risk: people found by who knows five of their terms", axis=alt.Axis(format="%"),
+                scale=alt.Scale(zero=True, nice=True)),
+        y=alt.Y("precision:Q", title="Precision: AP@10", scale=alt.Scale(zero=False, nice=True, padding=12)),
+    )  # fmt: skip
+    methods = sorted({point[2] for point in points})
+    ring = base.transform_filter("datum.active").mark_point(shape="circle", size=420, strokeWidth=2.5, color="#0f8a83")
+    dots = base.mark_point(filled=True, size=120, opacity=0.95).encode(
+        color=alt.Color("method:N", scale=_scale(methods, _COLOURS), legend=alt.Legend(title=None, orient="right")),
+        shape=alt.Shape("method:N", scale=_scale(methods, _SHAPES)),
+        href="href:N", description="label:N",
+    )  # fmt: skip
+    return (ring + dots).properties(width=WIDTH, height=HEIGHT).configure(background="transparent", **_quiet())
+
+
+def _scale(names: list[str], values: Sequence[str]) -> alt.Scale:
+    return alt.Scale(domain=names, range=[values[i % len(values)] for i in range(len(names))])
+
+
+def _quiet() -> dict[str, object]:
+    letters = {"labelFont": "system-ui, sans-serif", "titleFont": "system-ui, sans-serif", "labelFontSize": 12}
+    return {
+        "axis": {**letters, "titleFontSize": 12, "titleFontWeight": "normal", "gridColor": "#8886"},
+        "legend": {**letters, "symbolSize": 110}, "view": {"stroke": None},
+    }  # fmt: skip
+
+
+def _readable(svg: str) -> str:
+    """As wide as its place, with a name, and without what a strict page would refuse."""
+    svg = re.sub(r'<svg ([^>]*?)width="\d+" height="\d+"', r"<svg \1", svg, count=1)
+    svg = re.sub(r' style="[^"]*"', "", svg)
+    return svg.replace("<svg ", '<svg role="group" aria-label="Precision against risk of all releases" ', 1)

@@ -1,0 +1,42 @@
+"""How does an operator switch all searchers to another release, and back?"""
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from anonymizer.registry import methods
+from webapp.activation import NeedsConfirmation, activate, concerns, history, previous, roll_back
+from webapp.admin.panel import database, operator, panel, releases
+from webapp.database import Release
+
+LONGEST_NOTE = 300
+
+
+@panel.post("/releases/<release_id>/activate")
+def activate_release(release_id: str) -> ResponseReturnValue:
+    note, confirmed = request.form.get("note", "")[:LONGEST_NOTE], request.form.get("confirmed") == "yes"
+    try:
+        activate(database(), release_id, releases().log_digest, account=operator(), note=note, confirmed=confirmed)
+    except NeedsConfirmation:
+        return _ask_first(release_id, note), 409
+    flash(f"{release_id} now serves all searchers.")
+    return redirect(url_for("admin.activations"))
+
+
+def _ask_first(release_id: str, note: str) -> str:
+    with database().reading() as session:
+        release = session.get_one(Release, release_id)
+    method = methods().get(release.method)
+    why = concerns(release, method.info.does_not_protect if method else "")
+    return render_template("admin/confirm.html", release=release, why=why, note=note)
+
+
+@panel.get("/history")
+def activations() -> str:
+    switches = history(database(), releases().log_digest)
+    return render_template("admin/history.html", switches=switches, back=previous(switches))
+
+
+@panel.post("/rollback")
+def rollback() -> ResponseReturnValue:
+    flash(f"Rolled back: {roll_back(database(), releases().log_digest, operator())} serves all searchers again.")
+    return redirect(url_for("admin.activations"))

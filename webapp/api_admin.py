@@ -1,0 +1,216 @@
+"""What can an operator's programs do? All that the panel does, as JSON under /api/v1/admin."""
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import abort, g, request, send_file
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import generate_csrf
+from werkzeug.wrappers import Response
+
+from webapp import api_admin_schemas as s
+from webapp.accounts import change_password, check_password
+from webapp.activation import NeedsConfirmation, activate, history, roll_back
+from webapp.admin import panel as p
+from webapp.admin.data import rejected_rows, take_upload
+from webapp.admin.downloads import downloadable, public_file
+from webapp.admin.rows import RunRow, get_row, job_status, read_wanted, run_rows
+from webapp.database.models import READING
+from webapp.errors import answer
+from webapp.jobs.queue import cancel_job, get_job, start_again
+from webapp.jobs.runner import tend
+from webapp.jobs.tasks import PREVIEW_USERS, add_run
+from webapp.logs import get_log, list_logs
+
+api = APIBlueprint("api_admin", __name__, url_prefix="/api/v1/admin", tag="operator")
+
+_OPEN = {"api_admin.log_in"}
+_WITH_ONE_TIME_PASSWORD = {"api_admin.set_password", "api_admin.log_out", "api_admin.session"}
+
+
+@api.before_request
+def guard() -> None:
+    if request.endpoint in _OPEN:
+        return
+    account = p.visitor()
+    if account is None:
+        abort(401)
+    g.account = account
+    if account.must_change and request.endpoint not in _WITH_ONE_TIME_PASSWORD:
+        abort(403)
+
+
+def _refused(response: Response) -> bool:
+    return response.status_code != 200
+
+
+@api.post("/session")
+@p.limiter.limit(p.LOGIN_LIMIT, deduct_when=_refused)
+@api.input(s.LogInIn, arg_name="given")
+@api.output(s.SessionOut)
+@api.doc(summary="Log in. Every later change needs the token in the header X-CSRFToken", responses=[403, 429])
+def log_in(given: dict[str, str]) -> dict[str, Any]:
+    account = check_password(p.database(), given["name"], given["password"])
+    if account is None:
+        abort(403)
+    p.enter(account)
+    return {"name": account.name, "must_change": account.must_change, "csrf_token": generate_csrf()}
+
+
+@api.get("/session")
+@api.output(s.SessionOut)
+@api.doc(summary="Who is logged in, and the token that changes need")
+def session() -> dict[str, Any]:
+    return {"name": g.account.name, "must_change": g.account.must_change, "csrf_token": generate_csrf()}
+
+
+@api.delete("/session")
+@api.output({}, status_code=204)
+@api.doc(summary="Log out")
+def log_out() -> str:
+    p.leave()
+    return ""
+
+
+@api.put("/password")
+@api.input(s.PasswordIn, arg_name="given")
+@api.output({}, status_code=204)
+@api.doc(summary="Change the password; every log-in of the account ends")
+def set_password(given: dict[str, str]) -> str:
+    change_password(p.database(), g.account, given["old"], given["new"])
+    return ""
+
+
+@api.get("/runs")
+@api.input(s.WantedIn, location="query", arg_name="wanted")
+@api.output(s.RunsOut)
+@api.doc(summary="Runs and previews, sorted and filtered")
+def runs(wanted: dict[str, str]) -> dict[str, Any]:
+    tend(p.database(), p.settings())
+    return {"runs": [_run(row) for row in run_rows(p.database(), read_wanted(wanted))]}
+
+
+@api.post("/runs")
+@api.input(s.RunIn, arg_name="given")
+@api.output(s.RunOut, status_code=201)
+@api.doc(summary="Start a run of a method, or a preview of it on some users")
+def start_run(given: dict[str, Any]) -> dict[str, Any]:
+    number = add_run(
+        p.database(), given["method"], given["params"], given["log"] or _served_log(), seed=given["seed"],
+        users=PREVIEW_USERS if given["preview"] else 0, account=p.operator(),
+    )  # fmt: skip
+    tend(p.database(), p.settings())
+    return _run(get_row(p.database(), number))
+
+
+def _served_log() -> int:
+    return next(log.id for log in list_logs(p.database()) if log.digest == p.releases().log_digest)
+
+
+@api.get("/runs/<int:number>")
+@api.output(s.RunOut)
+@api.doc(summary="A run: how far it is, or what came out")
+def run(number: int) -> dict[str, Any]:
+    tend(p.database(), p.settings())
+    return _run(get_row(p.database(), number))
+
+
+def _run(row: RunRow) -> dict[str, Any]:
+    release = row.release
+    return {
+        **job_status(row.job), "method": row.method, "params": row.params, "title": row.title,
+        "log": row.job.task["log"], "seed": row.job.task["seed"], "account": row.job.account,
+        "created_at": row.job.created_at, "finished_at": row.job.finished_at, "result": row.job.result,
+        "release_id": release.id if release else None, "certificate": release.certificate if release else None,
+        "files": downloadable(p.settings().instance, release.id) if release else [],
+    }  # fmt: skip
+
+
+@api.post("/runs/<int:number>/cancel")
+@api.output(s.JobOut)
+@api.doc(summary="Stop a run that waits or runs")
+def cancel(number: int) -> dict[str, Any]:
+    cancel_job(p.database(), number)
+    return _job(number)
+
+
+@api.post("/runs/<int:number>/again")
+@api.output(s.JobOut)
+@api.doc(summary="Start a run again that failed or was stopped")
+def again(number: int) -> dict[str, Any]:
+    start_again(p.database(), number)
+    return _job(number)
+
+
+def _job(number: int) -> dict[str, Any]:
+    tend(p.database(), p.settings())
+    return job_status(get_job(p.database(), number))
+
+
+@api.get("/releases/<release_id>/files/<name>")
+@api.doc(summary="A public file of a release", responses={200: "the file", 404: "no such file"})
+def download(release_id: str, name: str) -> ResponseReturnValue:
+    return send_file(public_file(p.settings().instance, release_id, name).resolve(), as_attachment=True)
+
+
+@api.get("/activations")
+@api.output(s.HistoryOut)
+@api.doc(summary="Which releases served the searchers, the active one first")
+def activations() -> dict[str, Any]:
+    return {"activations": history(p.database(), p.releases().log_digest)}
+
+
+@api.post("/activations")
+@api.input(s.ActivateIn, arg_name="given")
+@api.output(s.HistoryOut)
+@api.doc(summary="Switch all searchers to a release", responses={409: "it needs a confirmation, and why"})
+def activate_release(given: dict[str, Any]) -> Any:
+    try:
+        activate(p.database(), given["release_id"], p.releases().log_digest, account=p.operator(), note=given["note"],
+                 confirmed=given["confirmed"])  # fmt: skip
+    except NeedsConfirmation as error:
+        return answer(409, f"{error} Send confirmed=true to do it all the same.")
+    return activations()
+
+
+@api.post("/rollback")
+@api.output(s.HistoryOut)
+@api.doc(summary="Activate the release that was active before")
+def rollback() -> Any:
+    roll_back(p.database(), p.releases().log_digest, p.operator())
+    return activations()
+
+
+@api.get("/logs")
+@api.output(s.LogsOut)
+@api.doc(summary="The logs that releases can be made of")
+def logs() -> dict[str, Any]:
+    served = p.releases().log_digest
+    return {"logs": [{**vars(log), "served": log.digest == served} for log in list_logs(p.database())]}
+
+
+@api.post("/logs")
+@api.input(s.UploadIn, location="files", arg_name="given")
+@api.output(s.JobOut, status_code=201)
+@api.doc(summary="Upload a log in the AOL format, plain or .gz; its reading is a job")
+def upload(given: dict[str, Any]) -> dict[str, Any]:
+    return job_status(get_job(p.database(), take_upload(p.operator())))
+
+
+@api.get("/uploads/<int:number>")
+@api.output(s.UploadOut)
+@api.doc(summary="How far the reading of an upload is")
+def read_upload(number: int) -> dict[str, Any]:
+    tend(p.database(), p.settings())
+    job = get_job(p.database(), number)
+    if job.kind != READING:
+        abort(404)
+    return {**job_status(job), "result": job.result}
+
+
+@api.get("/logs/<int:log_id>/rejected")
+@api.output(s.RejectedOut)
+@api.doc(summary="The first rows of a log that could not be read, with their reasons")
+def rejected(log_id: int) -> dict[str, Any]:
+    log = get_log(p.database(), log_id)
+    return {"rejected": log.rejected, "rows": rejected_rows(log.source)}
