@@ -284,9 +284,10 @@ def test_releases_do_not_depend_on_the_hash_seed_of_python() -> None:
         "    print(id, [sorted(release.profile(row).items()) for row in range(len(release))], list(release.users))\n"
     )
     environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
-    outputs = [
-        subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True).stdout
+    runs = [
+        subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
         for env in environments
     ]
-    for first, second in zip(*(output.splitlines() for output in outputs), strict=True):
+    assert [run.returncode for run in runs] == [0, 0], runs[0].stderr + runs[1].stderr
+    for first, second in zip(*(run.stdout.splitlines() for run in runs), strict=True):
         assert first == second
