@@ -95,6 +95,7 @@ class ColumnOut(Schema):
 class QualityOut(Schema):
     ap10 = Float()
     p10 = Float()
+    same10 = Integer(metadata={"description": "documents among the first ten of both rankings"})
 
 
 class SearchOut(Schema):

@@ -49,6 +49,7 @@ class Quality:
 
     ap10: float
     p10: float
+    same10: int  # documents that are among the first ten of both
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +125,10 @@ def quality(rankings: dict[str, Ranking]) -> Quality | None:
     """AP@10 and P@10 against the first 30 of the personalized ranking; None where there is too little to measure."""
     if not {PERSONALIZED, ANONYMIZED} <= set(rankings) or len(rankings[PLAIN]) < FEWEST_CANDIDATES:
         return None
-    relevant = rankings[PERSONALIZED].documents[:RELEVANT]
-    scores = score(np.isin(rankings[ANONYMIZED].documents, relevant)[None, :])
-    return Quality(float(scores.ap10[0]), float(scores.p10[0]))
+    own, group = rankings[PERSONALIZED].documents, rankings[ANONYMIZED].documents
+    scores = score(np.isin(group, own[:RELEVANT])[None, :])
+    same = int(np.isin(group[:PAGE_SIZE], own[:PAGE_SIZE]).sum())
+    return Quality(float(scores.ap10[0]), float(scores.p10[0]), same)
 
 
 def _columns(

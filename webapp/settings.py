@@ -44,8 +44,9 @@ class Settings:
 
     @property
     def simulated(self) -> bool:
-        """Whether the users of the log are simulated: a data set's own log is."""
-        return self.log_source in CORPORA and not Path(self.log_source).exists()
+        """Whether the users of the log are simulated: a data set's own log is, and a file whose name says so."""
+        path = Path(self.log_source)
+        return path.name.startswith("simulated-users") or (self.log_source in CORPORA and not path.exists())
 
     @property
     def database(self) -> str:
