@@ -65,15 +65,14 @@ class QueryLog:
         return replace(some, users=self.users.filter(pl.Series(mask)), start=start)
 
     def compacted(self) -> "QueryLog":
-        """The same events without the queries and urls that no event of this log has."""
-        asked, query = np.unique(self.query, return_inverse=True)
-        clicked, url = np.unique(self.click_url, return_inverse=True)
+        """The same events without the queries and urls that no event of this log has.
+
+        Numbers are given in the order of first use, so that not even their order tells of events that are gone.
+        """
+        asked, query = _by_first_use(self.query)
+        clicked, url = _by_first_use(self.click_url)
         return replace(
-            self,
-            queries=self.queries.gather(asked),
-            urls=self.urls.gather(clicked),
-            query=query.astype(np.int32),
-            click_url=url.astype(np.int32),
+            self, queries=self.queries.gather(asked), urls=self.urls.gather(clicked), query=query, click_url=url
         )
 
     def digest(self) -> str:
@@ -129,6 +128,15 @@ def log_from_codes(
         users, queries, urls, start, query[~again].astype(np.int32), time[~again].astype(np.int64),
         event_of_row[clicked].astype(np.int64), url[clicked].astype(np.int32),
     )  # fmt: skip
+
+
+def _by_first_use(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct codes in the order in which they come, and each code as its place among them."""
+    distinct, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return distinct[order], rank[place]
 
 
 def _sorted_by(user: np.ndarray, time: np.ndarray) -> bool:

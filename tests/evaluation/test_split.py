@@ -45,3 +45,13 @@ def test_every_event_is_in_one_part_and_profiles_come_first(counts: list[int]) -
         early, late = train.time[train.user == u], test.time[test.user == u]
         assert len(early) == int(np.ceil(round(0.7 * (len(early) + len(late)), 9)))
         assert not len(late) or early.max() < late.min()
+
+
+def test_other_test_events_leave_the_profile_part_as_it_is_to_the_byte() -> None:
+    early = [(f"u{u}", f"query {u * i % 5}", i) for u in range(4) for i in range(7)]
+    # The first user's test asks, before anyone else, what the others ask in their profile parts.
+    late = [(f"u{u}", f"query {4 - i % 5}", i) for u in range(4) for i in range(7, 10)]
+    other = [(f"u{u}", f"canary {u} {i}", i) for u in range(4) for i in range(7, 10)]
+    one, two = split_by_time(log_of([*early, *late])), split_by_time(log_of([*early, *other]))
+    assert one[0].digest() == two[0].digest()
+    assert one[1].digest() != two[1].digest()

@@ -1,0 +1,41 @@
+"""Is cost measured as it is? Memory of a piece of work, growth as an exponent, and the table of the benchmarks."""
+
+import json
+
+import numpy as np
+import pytest
+
+import shoal
+from evaluation.bench import Row, benchmarks
+from evaluation.bench.measuring import fitted_exponent
+from evaluation.memory import PeakMemory
+
+
+def test_memory_that_is_given_back_still_counts_for_the_peak() -> None:
+    with PeakMemory() as memory:
+        np.ones(8_000_000).sum()
+    assert 50 < memory.grown < 200
+    with PeakMemory() as less:
+        pass
+    assert less.grown < 50
+
+
+def test_the_exponent_of_a_square_is_two() -> None:
+    assert fitted_exponent([10, 20, 40], [1, 4, 16]) == pytest.approx(2)
+
+
+def test_the_table_says_what_was_reached_and_the_exit_code_whether_it_is_enough(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [Row("a", "1 user", "1 s", "0.5 s", True), Row("b", "2 users", "1 s", "3 s", False)]
+    monkeypatch.setattr("evaluation.commands.run_benchmark", lambda name, full, progress: rows)
+    assert shoal.main(["bench", "reading", "--json"]) == 1
+    assert [row["holds"] for row in json.loads(capsys.readouterr().out)] == [True, False]
+    assert shoal.main(["bench", "reading"]) == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_an_unknown_benchmark_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {"reading", "profiles", "search"} <= set(benchmarks())
+    assert shoal.main(["bench", "speed"]) == 2
+    assert "choose from" in capsys.readouterr().err
