@@ -136,6 +136,9 @@ def run_verify(options: argparse.Namespace) -> int:
 def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
     """The verdict on a stored release: its claim first, then whether this is the log it was made from."""
     manifest = stored.manifest
+    for name, value in manifest.claim.values.items():
+        if manifest.parameters.get(name, value) != value:
+            return broken(f"the claim says {name}={value}, but the release was made with {manifest.parameters[name]}")
     evidence = Evidence(stored.release, stored.assignment, manifest.suppressed, log, stored.knowledge)
     verdict = verify(manifest.claim, evidence)
     if verdict.holds and log.digest() != manifest.input:

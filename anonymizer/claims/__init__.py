@@ -71,11 +71,12 @@ class _Said(dict[str, Value]):
 @lru_cache(maxsize=1)
 def verifiers() -> dict[str, Verifier]:
     """Verifiers by claim id. Each module here lists its own in VERIFIERS; other packages add theirs by entry points."""
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    found = [item for module in modules for item in getattr(module, "VERIFIERS", {}).items()]
+    found += [(point.name, point.load()) for point in entry_points(group=ENTRY_POINTS)]
     table: dict[str, Verifier] = {}
-    for module in iter_modules(__path__):
-        table.update(getattr(import_module(f"{__name__}.{module.name}"), "VERIFIERS", {}))
-    for point in entry_points(group=ENTRY_POINTS):
-        if point.name in table:
-            raise InputError(f"two verifiers for the claim {point.name!r}; the second is {point.value}")
-        table[point.name] = point.load()
+    for id, verifier in found:
+        if id in table:
+            raise InputError(f"two verifiers for the claim {id!r}: {table[id].__module__} and {verifier.__module__}")
+        table[id] = verifier
     return table

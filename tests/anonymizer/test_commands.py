@@ -1,0 +1,98 @@
+"""Do the commands make, check and refuse releases as they say?"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shoal import main
+
+LOG = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(
+    f"{user}\t{query}\t2006-03-01 10:0{i}:00\t\t\n"
+    for user in range(100, 112)
+    for i, query in enumerate(("red wine", "dog food", f"{('piano', 'cancer', 'weather')[user % 3]}"))
+)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.tsv"
+    path.write_text(LOG)
+    return path
+
+
+def released(log: Path, *settings: str, method: str = "random") -> Path:
+    folder = log.parent / method
+    flags = [flag for setting in settings for flag in ("--set", setting)]
+    assert main(["anonymize", "--log", str(log), "--method", method, *flags, "--out", str(folder)]) == 0
+    return folder
+
+
+def edit_manifest(folder: Path, **changes: object) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def test_a_release_is_accepted_and_one_with_a_moved_member_is_not(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = released(log, "k=3")
+    assert main(["verify", str(folder), "--log", str(log)]) == 0
+    lines = (folder / "assignment.tsv").read_text().splitlines()
+    user, pseudonym = lines[1].split("\t")
+    other = next(line.split("\t")[1] for line in lines[2:] if line.split("\t")[1] != pseudonym)
+    (folder / "assignment.tsv").write_text("\n".join([lines[0], f"{user}\t{other}", *lines[2:]]) + "\n")
+    assert main(["verify", str(folder), "--log", str(log)]) == 1
+    assert "counterexample" in capsys.readouterr().out
+
+
+def test_a_claim_weaker_than_the_settings_is_not_accepted(log: Path) -> None:
+    folder = released(log, "k=3")
+    claim = json.loads((folder / "manifest.json").read_text())["claim"]
+    edit_manifest(folder, claim={**claim, "values": {"k": 2}})
+    assert main(["verify", str(folder), "--log", str(log)]) == 1
+
+
+def test_another_log_is_not_accepted(log: Path) -> None:
+    folder = released(log, "k=3")
+    log.write_text(LOG.replace("10:00:00", "11:00:00"))
+    assert main(["verify", str(folder), "--log", str(log)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "magic"], "the methods are"),
+        (["--method", "random", "--set", "q=1"], "its parameters are k"),
+        (["--method", "random", "--set", "k=1"], "from 2"),
+        (["--method", "random", "--set", "k"], "NAME=VALUE"),
+        (["--method", "random", "--set", "k=50"], "needs at least 50 users"),
+        (["--method", "clump", "--taxonomy", "nowhere.tsv"], "no taxonomy can be read"),
+    ],
+)
+def test_bad_settings_are_one_line_with_code_2_and_leave_nothing(
+    log: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    out = log.parent / "out"
+    assert main(["anonymize", "--log", str(log), *arguments, "--out", str(out)]) == 2
+    error = capsys.readouterr().err.strip()
+    assert message in error
+    assert len(error.splitlines()) == 1
+    assert not out.exists()
+
+
+def test_a_folder_that_is_no_release_is_not_overwritten(log: Path) -> None:
+    folder = log.parent / "precious"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("years of work")
+    assert main(["anonymize", "--log", str(log), "--method", "everyone", "--out", str(folder)]) == 2
+    assert (folder / "thesis.txt").read_text() == "years of work"
+
+
+def test_methods_are_told_to_people_and_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods", "random"]) == 0
+    assert "higher is more private" in " ".join(capsys.readouterr().out.split())
+    assert main(["methods", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {"plain", "original", "everyone", "random"} <= {method["id"] for method in told}
+    assert all(method["protects"] and method["does_not_protect"] for method in told)
