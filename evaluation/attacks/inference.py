@@ -1,5 +1,7 @@
 """What would the attacker now believe? The terms of the picked profile that were not known, likeliest first."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -8,6 +10,7 @@ from evaluation.attacks.victims import Victims
 from evaluation.attacks.view import PublishedView
 
 GUESSES = 10
+_TIE = 1e-9  # of a weight
 
 
 def inference(view: PublishedView, victims: Victims, known: csr_array, linked: Linkage) -> float:
@@ -18,45 +21,70 @@ def inference(view: PublishedView, victims: Victims, known: csr_array, linked: L
     """
     if len(view.release) == 0 or len(victims) == 0:
         return 0.0
-    terms = view.terms
-    common = view.whole_over(terms)
-    picked, row = np.unique(linked.picked, return_inverse=True)
-    weights = view.profiles_over(terms, picked)
-    own = _columns(victims, terms)
+    told = _Named(view.over_atoms(known, victims.profiles.terms))
+    owned = victims.profiles.counts[victims.user].astype(float)
+    owned.data[:] = 1
+    fresh = _Named(view.over_atoms(csr_array(owned - known), victims.profiles.terms))
+    most = GUESSES + int(np.diff(known.indptr).max(initial=0))
+    size = view.atoms.size
+    baseline = heaviest(np.arange(len(size)), view.whole, size, most)
     hits = np.zeros(3)
-    for victim in range(len(victims)):
-        there = weights.indptr[row[victim]], weights.indptr[row[victim] + 1]
-        index, weight = weights.indices[slice(*there)], weights.data[slice(*there)]
-        true, told = own.of(victims, victim), own.known(known, victim)
-        hits[0] += _expected_hits(index, weight, true, told)
-        hits[1] += _expected_hits(index, weight * common[index], true, told)
-        hits[2] += _expected_hits(np.arange(len(terms)), common, true, told)
-    by_weight, by_both, baseline = hits / (GUESSES * len(victims))
-    return max(0.0, float(max(by_weight, by_both) - baseline))
+    for row in np.unique(linked.picked).tolist():
+        part = slice(view.profiles.indptr[row], view.profiles.indptr[row + 1])
+        atom, weight = view.profiles.indices[part], view.profiles.data[part]
+        rankings = (
+            heaviest(atom, weight, size, most), heaviest(atom, weight * view.whole[atom], size, most), baseline,
+        )  # fmt: skip
+        for victim in np.flatnonzero(linked.picked == row).tolist():
+            hits += [ranking.expected_hits(told.of(victim), fresh.of(victim)) for ranking in rankings]
+    by_weight, by_both, common = hits / (GUESSES * len(victims))
+    return max(0.0, float(max(by_weight, by_both) - common))
 
 
-class _columns:
-    """Terms of the victims' profiles as positions among the published terms, -1 where nothing published names one."""
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The heaviest atoms, in ranks of equal weight: enough of them to name ten terms beside those that are known."""
 
-    def __init__(self, victims: Victims, terms: list[str]) -> None:
-        position = {term: i for i, term in enumerate(terms)}
-        self.place = np.array([position.get(term, -1) for term in victims.profiles.terms], dtype=np.int64)
+    atom: np.ndarray  # ascending
+    rank: np.ndarray  # of each atom
+    terms: np.ndarray  # in each rank
 
-    def of(self, victims: Victims, victim: int) -> np.ndarray:
-        counts, user = victims.profiles.counts, victims.user[victim]
-        return self.place[counts.indices[counts.indptr[user] : counts.indptr[user + 1]]]
+    def expected_hits(self, told: tuple[np.ndarray, np.ndarray], fresh: tuple[np.ndarray, np.ndarray]) -> float:
+        """Right ones among the ten heaviest not known yet; where weights tie, what a random choice expects.
 
-    def known(self, known: csr_array, victim: int) -> np.ndarray:
-        return self.place[known.indices[known.indptr[victim] : known.indptr[victim + 1]]]
+        `told` and `fresh` are (atom, terms): what is known of the victim, and what is true and not known.
+        """
+        if len(self.terms) == 0:
+            return 0.0
+        there = self.terms - self._counted(*told)
+        room = np.clip(GUESSES - (np.cumsum(there) - there), 0, there)
+        return float((self._counted(*fresh) * room / np.maximum(there, 1)).sum())
+
+    def _counted(self, atom: np.ndarray, terms: np.ndarray) -> np.ndarray:
+        place = np.minimum(np.searchsorted(self.atom, atom), len(self.atom) - 1)
+        same = self.atom[place] == atom
+        return np.bincount(self.rank[place[same]], weights=terms[same], minlength=len(self.terms))
 
 
-def _expected_hits(index: np.ndarray, weight: np.ndarray, true: np.ndarray, told: np.ndarray) -> float:
-    """Right ones among the ten heaviest that are not known yet; where weights tie, what a random choice expects."""
-    fresh = ~np.isin(index, told) & (weight > 0)
-    index, weight = index[fresh], weight[fresh]
-    if len(index) <= GUESSES:
-        return float(np.isin(index, true).sum())
-    edge = np.partition(weight, -GUESSES)[-GUESSES]
-    above, tied = index[weight > edge], index[weight == edge]
-    share = (GUESSES - len(above)) / len(tied)
-    return float(np.isin(above, true).sum() + share * np.isin(tied, true).sum())
+def heaviest(atom: np.ndarray, weight: np.ndarray, size: np.ndarray, most: int) -> Ranking:
+    """The ranking of atoms by weight, down to the rank that completes `most` terms; what weighs nothing is left out."""
+    there = np.flatnonzero((weight > 0) & (size[atom] > 0))
+    there = there[np.argsort(-weight[there], kind="stable")]
+    falls = weight[there][1:] < weight[there][:-1] * (1 - _TIE)
+    rank = np.concatenate([[0], np.cumsum(falls)]).astype(np.int64)[: len(there)]
+    terms = np.bincount(rank, weights=size[atom[there]])
+    enough = int(np.searchsorted(np.cumsum(terms), most)) + 1
+    kept = there[rank < enough]
+    order = np.argsort(atom[kept])
+    return Ranking(atom[kept][order], rank[: len(kept)][order], terms[:enough])
+
+
+class _Named:
+    """Rows of a matrix over atoms."""
+
+    def __init__(self, matrix: csr_array) -> None:
+        self.matrix = matrix
+
+    def of(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        part = slice(self.matrix.indptr[row], self.matrix.indptr[row + 1])
+        return self.matrix.indices[part], self.matrix.data[part]
