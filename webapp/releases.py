@@ -71,6 +71,12 @@ class ActiveReleases:
                 del self._loaded[next(iter(self._loaded))]
             return found
 
+    def was_active(self, release_id: str) -> bool:
+        """Whether a release ever served the searchers, so that its profiles are known to the public."""
+        with self.database.reading() as session:
+            found = session.scalar(select(Activation.id).where(Activation.release_id == release_id).limit(1))
+        return found is not None
+
     def listed(self) -> list[ReleaseSummary]:
         """All releases of this log, the newest first."""
         with self.database.reading() as session:

@@ -44,9 +44,10 @@ def _chart(points: tuple[Point, ...]) -> alt.LayerChart:
         for release, run, method, risk, precision, active in points
     ]  # fmt: skip
     base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X("risk:Q", title="Risk: people found by who knows five of their terms", axis=alt.Axis(format="%"),
-                scale=alt.Scale(zero=True, nice=True)),
-        y=alt.Y("precision:Q", title="Precision: AP@10", scale=alt.Scale(zero=False, nice=True, padding=12)),
+        x=alt.X("risk:Q", title="Risk: people found by who knows five of their terms",
+                axis=alt.Axis(format="%", tickCount=6), scale=alt.Scale(zero=True, nice=True)),
+        y=alt.Y("precision:Q", title="Precision: AP@10", axis=alt.Axis(tickCount=6),
+                scale=alt.Scale(domain=_span([point[4] for point in points]), nice=False)),
     )  # fmt: skip
     methods = sorted({point[2] for point in points})
     ring = base.transform_filter("datum.active").mark_point(shape="circle", size=420, strokeWidth=2.5, color="#0f8a83")
@@ -58,6 +59,12 @@ def _chart(points: tuple[Point, ...]) -> alt.LayerChart:
     return (ring + dots).properties(width=WIDTH, height=HEIGHT).configure(background="transparent", **_quiet())
 
 
+def _span(values: list[float]) -> list[float]:
+    """A little room around what is there, but none above 1."""
+    room = 0.08 * (max(values) - min(values)) + 0.02
+    return [max(0.0, min(values) - room), min(1.0, max(values) + room) if max(values) < 1 else 1.03]
+
+
 def _scale(names: list[str], values: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=names, range=[values[i % len(values)] for i in range(len(names))])
 
@@ -65,13 +72,15 @@ def _scale(names: list[str], values: Sequence[str]) -> alt.Scale:
 def _quiet() -> dict[str, object]:
     letters = {"labelFont": "system-ui, sans-serif", "titleFont": "system-ui, sans-serif", "labelFontSize": 12}
     return {
-        "axis": {**letters, "titleFontSize": 12, "titleFontWeight": "normal", "gridColor": "#8886"},
-        "legend": {**letters, "symbolSize": 110}, "view": {"stroke": None},
+        "axis": {**letters, "titleFontSize": 12, "titleFontWeight": "normal", "gridColor": "#8883"},
+        "legend": {**letters, "symbolSize": 110, "labelLimit": 0}, "view": {"stroke": None},
     }  # fmt: skip
 
 
 def _readable(svg: str) -> str:
     """As wide as its place, with a name, and without what a strict page would refuse."""
     svg = re.sub(r'<svg ([^>]*?)width="\d+" height="\d+"', r"<svg \1", svg, count=1)
+    # The letters of the browser may be wider than those it was measured with.
+    svg = re.sub(r'viewBox="0 0 (\d+) ', lambda found: f'viewBox="0 0 {int(found[1]) + 30} ', svg, count=1)
     svg = re.sub(r' style="[^"]*"', "", svg)
     return svg.replace("<svg ", '<svg role="group" aria-label="Precision against risk of all releases" ', 1)

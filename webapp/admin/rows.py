@@ -127,6 +127,7 @@ def get_row(database: Database, number: int) -> RunRow:
 class ComparedLine:
     """One parameter or measure of several runs; `best` marks the better ones."""
 
+    key: str
     name: str
     help: str
     values: list[Any]
@@ -139,20 +140,21 @@ def compared_params(rows: Sequence[RunRow]) -> list[ComparedLine]:
     lines = []
     for name in names:
         values = [row.params.get(name) for row in rows]
-        lines.append(ComparedLine(name, "", values, len(set(map(str, values))) > 1, [False] * len(rows)))
+        lines.append(ComparedLine(name, name, "", values, len(set(map(str, values))) > 1, [False] * len(rows)))
     return lines
 
 
 def compared_measures(rows: Sequence[RunRow]) -> list[ComparedLine]:
     lines = []
-    for name, (title, help, better) in MEASURES.items():
-        values = [row.measured.get(name) for row in rows]
+    for key, (title, help, better) in MEASURES.items():
+        values = [row.measured.get(key) for row in rows]
         known = [value for value in values if value is not None]
-        if known:
-            top = (max(known) if better > 0 else min(known)) if better and len(set(known)) > 1 else None
-            lines.append(
-                ComparedLine(title, help, values, len(set(known)) > 1, [v == top and v is not None for v in values])
-            )
+        if not known:
+            continue
+        differs = len(set(known)) > 1
+        top = (max(known) if better > 0 else min(known)) if better and differs else None
+        best = [value is not None and value == top for value in values]
+        lines.append(ComparedLine(key, title, help, values, differs, best))
     return lines
 
 

@@ -4,6 +4,7 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from anonymizer.registry import methods
+from corpus.errors import InputError
 from webapp.activation import NeedsConfirmation, activate, concerns, history, previous, roll_back
 from webapp.admin.panel import database, operator, panel, releases
 from webapp.database import Release
@@ -17,17 +18,21 @@ def activate_release(release_id: str) -> ResponseReturnValue:
     try:
         activate(database(), release_id, releases().log_digest, account=operator(), note=note, confirmed=confirmed)
     except NeedsConfirmation:
-        return _ask_first(release_id, note), 409
+        return redirect(url_for("admin.confirm", release_id=release_id), 303)
     flash(f"{release_id} now serves all searchers.")
     return redirect(url_for("admin.activations"))
 
 
-def _ask_first(release_id: str, note: str) -> str:
+@panel.get("/releases/<release_id>/confirm")
+def confirm(release_id: str) -> str:
+    """Why somebody should think twice, and the button that does it all the same."""
     with database().reading() as session:
-        release = session.get_one(Release, release_id)
+        release = session.get(Release, release_id)
+    if release is None:
+        raise InputError("no such release: choose one from the list of runs")
     method = methods().get(release.method)
     why = concerns(release, method.info.does_not_protect if method else "")
-    return render_template("admin/confirm.html", release=release, why=why, note=note)
+    return render_template("admin/confirm.html", release=release, why=why)
 
 
 @panel.get("/history")

@@ -130,8 +130,8 @@ def summary(made: Anonymized, verdict: Verdict, measured: dict[str, float], user
     """What a job's page shows."""
     return {
         "users": users, "groups": len(made.release), "sizes": group_sizes(made.release.users),
-        "suppressed": asdict(made.suppressed), "claim": made.claim.statement, "holds": verdict.holds,
-        "counterexample": verdict.counterexample, "measured": measured,
+        "suppressed": asdict(made.suppressed), "claim": made.claim.statement, "claim_id": made.claim.id,
+        "holds": verdict.holds, "counterexample": verdict.counterexample, "measured": measured,
     }  # fmt: skip
 
 
