@@ -35,7 +35,7 @@ def run_measure(options: argparse.Namespace) -> None:
         log, _ = log_of(options, progress)
         measured = measure_release(
             stored.release, stored.assignment, log, stored.knowledge,
-            seed=options.seed, victims=options.victims, progress=progress,
+            seed=options.seed, victims=options.victims, claim=stored.manifest.claim, progress=progress,
         )  # fmt: skip
     measured["suppressed"] = float(stored.manifest.suppressed.occurrences)
     if options.json:

@@ -5,7 +5,7 @@ reads the release. So weights are kept per atom, and an atom knows how many term
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -25,13 +25,17 @@ class Atoms:
     cut: np.ndarray  # where stretches of nodes begin, ascending
     size: np.ndarray  # terms of each atom
     spread: csr_array  # labels x atoms: the share of a label that falls to each term of an atom
+    _found: dict[str, int] = field(default_factory=dict)  # terms that were looked up before
 
     def __len__(self) -> int:
         return len(self.size)
 
     def of(self, terms: Sequence[str]) -> np.ndarray:
         """The atom of each term, -1 where nothing that is published can stand for it."""
-        return np.array([self._of(term) for term in terms], dtype=np.int64)
+        for term in terms:
+            if term not in self._found:
+                self._found[term] = self._of(term)
+        return np.array([self._found[term] for term in terms], dtype=np.int64)
 
     def _of(self, term: str) -> int:
         if term in self.number or self.taxonomy is None:

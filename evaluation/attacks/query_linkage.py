@@ -1,0 +1,58 @@
+"""Do released queries give a victim away? Linkage by any word of the queries, not only by those that profiles keep."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from anonymizer.base import Assignment, Release
+from corpus.knowledge import Knowledge
+from corpus.profiles import Profiles, build_profiles, dictionary
+from corpus.querylog import QueryLog
+from corpus.tokens import tokenize_column
+from evaluation.attacks.linkage import link
+from evaluation.attacks.victims import choose_victims
+from evaluation.attacks.view import PublishedView
+
+
+def query_linkage(release: Release, assignment: Assignment, log: QueryLog, victims: int, m: int, seed: int) -> float:
+    """The success of an attacker who knows m words of the victim's queries and reads all that is released of them."""
+    words = dictionary("any")
+    chosen = choose_victims(build_profiles(log, words), victims, seed)
+    view = PublishedView(as_words(release), Knowledge())
+    success = link(view, assignment, chosen, chosen.known(m)).success
+    return float(success.mean()) if len(success) else 0.0
+
+
+def as_words(release: Release) -> Release:
+    """The release whose profiles are all the words of the released queries, as often as they were asked."""
+    asked = release.queries
+    assert asked is not None
+    words = dictionary("any")
+    tokens = tokenize_column(asked.query)
+    kept = np.array([words(token) is not None for token in tokens.vocabulary], dtype=bool)
+    row = np.repeat(asked.pseudonym, np.diff(tokens.start))
+    count = np.repeat(asked.count, np.diff(tokens.start)).astype(float)
+    used = kept[tokens.ids] if len(kept) else np.zeros(0, dtype=bool)
+    shape = (len(release), len(tokens.vocabulary))
+    weights = csr_array((count[used], (row[used], tokens.ids[used])), shape=shape)
+    weights.sum_duplicates()
+    plain = np.zeros(len(tokens.vocabulary), dtype=bool)
+    return Release(release.pseudonyms, release.users, list(tokens.vocabulary), plain, weights)
+
+
+def rare_term_share(release: Release, log: QueryLog, k: int) -> float | None:
+    """Of the released query occurrences, those that hold a word typed by fewer than k users; None if there are none."""
+    asked = release.queries
+    if asked is None or int(asked.count.sum()) == 0:
+        return None
+    typed = _users_per_word(build_profiles(log, dictionary("any")))
+    tokens = tokenize_column(asked.query)
+    rare = np.array([0 < typed.get(token, 0) < k for token in tokens.vocabulary], dtype=bool)
+    holds = np.zeros(len(asked.query), dtype=bool)
+    row = np.repeat(np.arange(len(asked.query)), np.diff(tokens.start))
+    holds[row[rare[tokens.ids]]] = True
+    return float(asked.count[holds].sum() / asked.count.sum())
+
+
+def _users_per_word(profiles: Profiles) -> dict[str, int]:
+    users = np.bincount(profiles.counts.indices, minlength=len(profiles.terms))
+    return dict(zip(profiles.terms, users.tolist(), strict=True))
