@@ -13,6 +13,7 @@ from evaluation.commands_measure import add_measure
 from evaluation.commands_search import add_search
 from evaluation.conduct import begin
 from evaluation.experiment import make_experiment, read_experiment
+from evaluation.report import write_report
 from evaluation.results import RELEASE_MEASURES, Results, columns_of, write_results
 from evaluation.summary import conduct
 from evaluation.target import parse_risk, seek
@@ -59,6 +60,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         run = begin(experiment, options.out, options.jobs, progress)
         results = seek(run, risk, progress) if risk else conduct(run, progress)
     write_results(options.out, results, options.timings)
+    write_report(options.out, results)
     tell_rejected(run.rejected, options.out)
     if options.json:
         print_json({name: value for name, value in asdict(results).items() if name != "costs"})

@@ -1,0 +1,50 @@
+"""How does the main table go into a paper? LaTeX, with the packages booktabs alone."""
+
+from collections.abc import Sequence
+
+from evaluation.report.points import is_control
+from evaluation.results import Results, Row
+
+_COLUMNS = {
+    "ap10": "AP@10", "kept": "kept", "linkage5": "linkage@5", "inference5": "inference@5",
+    "anonymity_min": "fewest users", "ap10_clicks": "AP@10 (clicks)",
+}  # fmt: skip
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def to_latex(results: Results, about: str) -> str:
+    """A table of all settings, the controls last."""
+    columns = [name for name in _COLUMNS if any(name in row for row in results.rows)]
+    controls = [row for row in results.rows if is_control(row)]
+    methods = [row for row in results.rows if not is_control(row)]
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}", r"\centering", rf"\caption{{{escaped(about)}}}",
+        rf"\begin{{tabular}}{{ll{'r' * len(columns)}}}", r"\toprule",
+        " & ".join(["method", "setting", *(_COLUMNS[name] for name in columns)]) + r" \\", r"\midrule",
+        *(_line(row, columns) for row in methods),
+        *([r"\midrule"] if methods and controls else []), *(_line(row, columns) for row in controls),
+        r"\bottomrule", r"\end{tabular}", r"\end{table}",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+
+
+def _line(row: Row, columns: Sequence[str]) -> str:
+    values = [_value(row, name) for name in columns]
+    return " & ".join([escaped(row["method"]), escaped(row["params"]), *values]) + r" \\"
+
+
+def _value(row: Row, name: str) -> str:
+    value = row.get(name)
+    if value is None:
+        return "--"
+    text = f"{value:.0f}" if name == "anonymity_min" else f"{value:.3f}"
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    return text if low is None or high is None else rf"{text} {{\scriptsize [{low:.3f}, {high:.3f}]}}"

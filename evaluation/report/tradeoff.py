@@ -1,0 +1,112 @@
+"""How much precision at which risk? The picture of all methods, with intervals, controls and the front."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from evaluation.plots import CONTROL_COLOUR, Styles, axis, curves, finished
+from evaluation.report.points import Curve, front, having, is_control, name_of
+from evaluation.results import Row
+
+LONG = {
+    "ap10": "AP@10 against the own ranking",
+    "kept": "share of the personal that is kept",
+    "ap10_clicks": "AP@10 against what was clicked",
+    "linkage5": "linkage@5: share of people found by 5 known terms",
+    "inference5": "inference@5: precision of guessed terms, above chance",
+}
+_CONTROL_MARKS = {"plain": "square", "everyone": "circle", "original": "diamond"}
+# Where a control's name stands beside its mark, so that names of neighbours do not meet.
+_BELOW = {"plain": 14, "everyone": 4, "original": -10}
+_LEGEND = "grey band: no setting is better on both; bars: 95 % intervals over people; open marks: controls"
+
+
+def tradeoff(
+    rows: Sequence[Row], made: Sequence[Curve], styles: Styles, precision: str, risk: str, title: str
+) -> dict[str, Any] | None:
+    """The picture, or None where no method has both measures."""
+    methods = [c for c in made if not is_control(c.rows[0]) and having(c.rows, precision, risk)]
+    if not methods:
+        return None
+    x = alt.X("x:Q", title=f"{LONG.get(risk, risk)}   (less risk is left)", scale=_risk_scale(rows, risk), axis=axis())
+    y = alt.Y("y:Q", title=LONG.get(precision, precision), axis=axis(), scale=alt.Scale(zero=False, nice=True))
+    drawn = curves([p for c in methods for p in _points(c, rows, precision, risk)], x, y, styles, title="method")
+    parts: list[Any] = [_front(rows, precision, risk, x, y), drawn, *_controls(rows, made, precision, risk, x, y)]
+    return finished(alt.layer(*parts).resolve_scale(color="independent", shape="independent"), title, _LEGEND)
+
+
+def _points(curve: Curve, rows: Sequence[Row], precision: str, risk: str) -> list[dict[str, Any]]:
+    return [
+        {"x": row[risk], "y": row[precision], "curve": curve.name, "step": step, "tell": tell(row, precision, risk)}
+        | _interval(row, rows, precision)
+        for step, row in enumerate(having(curve.rows, precision, risk))
+    ]
+
+
+def tell(row: Row, precision: str, risk: str) -> str:
+    return f"{name_of(row)}: {precision} {row[precision]:.3f}, {risk} {row[risk]:.3g}"
+
+
+def _interval(row: Row, rows: Sequence[Row], precision: str) -> dict[str, float]:
+    """The bootstrap interval; that of `kept` follows from that of AP@10, of which it is a linear function."""
+    if precision == "kept":
+        low, high = (row.get(f"ap10_{end}") for end in ("low", "high"))
+        base = everyone_of(rows)
+        if low is None or high is None or base is None:
+            return {}
+        return {"low": (low - base) / (1 - base), "high": (high - base) / (1 - base)}
+    low, high = row.get(f"{precision}_low"), row.get(f"{precision}_high")
+    return {} if low is None or high is None else {"low": low, "high": high}
+
+
+def everyone_of(rows: Sequence[Row]) -> float | None:
+    """AP@10 of `everyone`, also where it is no row: `kept` of any other setting tells it."""
+    for row in having(rows, "ap10", "kept"):
+        if row["kept"] < 0.999:
+            return float((row["ap10"] - row["kept"]) / (1 - row["kept"]))
+    return None
+
+
+def _risk_scale(rows: Sequence[Row], risk: str) -> alt.Scale:
+    """Logarithmic where no risk is 0: what matters lies between one in a thousand and one in five."""
+    values = [row[risk] for row in having(rows, risk)]
+    if min(values) > 0:
+        return alt.Scale(type="log", nice=False, padding=12)
+    return alt.Scale(domain=[-0.02 * max(values), 1.04 * max(values)] if max(values) else [-0.01, 1])
+
+
+def _front(rows: Sequence[Row], precision: str, risk: str, x: alt.X, y: alt.Y) -> alt.Chart:
+    data = [{"x": row[risk], "y": row[precision]} for row in front(rows, precision, risk)]
+    base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
+    return base.mark_line(interpolate="step-after", strokeWidth=7, opacity=0.3, color="#999999")
+
+
+def _controls(
+    rows: Sequence[Row], made: Sequence[Curve], precision: str, risk: str, x: alt.X, y: alt.Y
+) -> list[alt.Chart]:
+    parts: list[alt.Chart] = []
+    for curve in made:
+        if not is_control(curve.rows[0]) or not having(curve.rows, precision, risk):
+            continue
+        data = _points(curve, rows, precision, risk)
+        base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
+        shape = _CONTROL_MARKS.get(curve.method, "circle")
+        if len(data) > 1:
+            line = base.mark_line(color=CONTROL_COLOUR, strokeDash=[1, 3], strokeWidth=1.5)
+            parts.append(line.encode(order="step:Q"))
+        mark = base.mark_point(shape=shape, size=80, color=CONTROL_COLOUR, fill="white", strokeWidth=1.8, opacity=1)
+        parts.append(mark.encode(description="tell:N"))
+        parts.append(_label(data, curve, x, y))
+    return parts
+
+
+def _label(data: list[dict[str, Any]], curve: Curve, x: alt.X, y: alt.Y) -> alt.Chart:
+    """The name of a control beside its mark (of several, the riskiest), to the side where there is room."""
+    one = max(data, key=lambda point: point["x"])
+    last = curve.method == "original"
+    text = alt.Chart(alt.Data(values=[one | {"name": curve.name}])).mark_text(
+        align="right" if last else "left", dx=-8 if last else 9, dy=_BELOW.get(curve.method, 14), fontSize=12,
+        color=CONTROL_COLOUR, fontStyle="italic",
+    )  # fmt: skip
+    return text.encode(x=x, y=y, text="name:N")

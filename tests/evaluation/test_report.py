@@ -1,0 +1,145 @@
+"""Can a person read the report without help, and is what it says what was measured?"""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import shoal
+from evaluation.report import report_blocks, write_report
+from evaluation.report.blocks import Picture, Table, Text, listed, number, percent
+from evaluation.report.latex import escaped
+from evaluation.report.points import best_at, curves_of, front
+from evaluation.report.stored import read_results
+from evaluation.report.story import answer
+from evaluation.results import Results, Row
+
+METHODS = "plain;original;everyone;random:k=2,3;linkability:p=1,0.4;clump:k=2,3"
+
+
+@pytest.fixture(scope="module")
+def folder(corpus_file: Path, log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report")
+    given = ["evaluate", "--corpus", str(corpus_file), "--log", str(log_file), "--out", str(out), "--jobs", "1"]
+    assert shoal.main([*given, "--methods", METHODS]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path) -> Results:
+    return read_results(folder)
+
+
+class Page(HTMLParser):
+    """The words of a page, its open tags, and what it would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.words, self.loads, self.open = "", [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "br", "link", "img"):
+            self.open.append(tag)
+        if tag in ("script", "link", "img", "iframe", "object", "use", "image"):
+            self.loads += [value for name, value in attributes if name in ("src", "href", "xlink:href", "data")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open and "script" not in self.open:
+            self.words += data
+
+
+def test_an_evaluation_leaves_a_page_a_text_a_table_and_pictures(folder: Path) -> None:
+    for name in ("report.html", "report.md", "table.tex", "cost.html"):
+        assert (folder / name).stat().st_size > 500
+    for name in ("precision-risk", "kept-risk", "precision-inference", "clicks-risk"):
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / f"{name}.svg").read_text().startswith("<svg")
+
+
+def test_the_page_holds_all_it_needs(folder: Path) -> None:
+    page = Page((folder / "report.html").read_text())
+    assert page.open == []
+    assert page.loads == []
+    assert "url(http" not in (folder / "report.html").read_text()
+    for word in ("The answer", "linkability p=0.4", "original", "everyone", "random", "clicked", "does not protect"):
+        assert word in page.words
+
+
+def test_the_answer_names_the_best_setting_and_its_numbers(results: Results) -> None:
+    best = best_at([row for row in results.rows if row["method"] in ("linkability", "clump")], "ap10", "linkage5", 0.05)
+    lead = next(block.text for block in answer(results) if isinstance(block, Text) and block.kind == "lead")
+    if best is None:
+        assert "No setting keeps the risk" in lead
+    else:
+        assert f"`{best['method']} {best['params']}`" in lead
+        assert f"{best['ap10']:.3f}" in lead
+
+
+def test_only_simulated_users_are_called_so(results: Results) -> None:
+    def told(log: str) -> str:
+        other = replace(results, experiment={**results.experiment, "log": log})
+        return " ".join(block.text for block in report_blocks(other) if isinstance(block, Text))
+
+    assert "imulated" not in told("mine.tsv")
+    assert "**Simulated users.**" in told("reuters")
+    assert "**Simulated users.**" in told("simulated-users-news-300.tsv")
+
+
+def test_every_setting_stands_in_the_tables_and_in_latex(folder: Path, results: Results) -> None:
+    shown = [block for block in report_blocks(results) if isinstance(block, Table)]
+    names = {(row[0], row[1]) for table in shown for row in table.rows if len(row) > 1}
+    assert {(row["method"], row["params"]) for row in results.rows} <= names
+    text = (folder / "table.tex").read_text()
+    assert text.count(r"\\") == len(results.rows) + 1
+    assert text.count("{") == text.count("}")
+
+
+def test_pictures_mark_intervals_controls_and_each_setting(results: Results, folder: Path) -> None:
+    drawn = (folder / "precision-risk.svg").read_text()
+    for row in results.rows:
+        name = f"{row['method']} {row['params']}".strip()
+        assert f"{name}: ap10 {row['ap10']:.3f}" in drawn
+    pictures = [block for block in report_blocks(results) if isinstance(block, Picture)]
+    assert [picture.name for picture in pictures][:3] == ["precision-risk", "kept-risk", "precision-inference"]
+
+
+def test_the_report_of_the_same_results_is_the_same(folder: Path, results: Results, tmp_path: Path) -> None:
+    write_report(tmp_path, results)
+    for name in ("report.html", "report.md", "table.tex", "precision-risk.svg", "precision-risk.png"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_hostile_names_stay_text(results: Results, tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>_&%"
+    write_report(tmp_path, replace(results, experiment={**results.experiment, "log": hostile, "corpus": hostile}))
+    assert "<script>alert" not in (tmp_path / "report.html").read_text()
+    assert re.search(r"[^\\][_&%]", (tmp_path / "table.tex").read_text().split("\n")[3]) is None
+
+
+def row(method: str, params: str, ap10: float, linkage5: float) -> Row:
+    return {"method": method, "params": params, "ap10": ap10, "linkage5": linkage5}
+
+
+def test_the_front_holds_what_nothing_beats() -> None:
+    rows = [row("a", "k=1", 0.9, 0.5), row("a", "k=2", 0.5, 0.1), row("b", "k=1", 0.5, 0.2), row("c", "", 0.4, 0.1)]
+    assert [(r["method"], r["params"]) for r in front(rows, "ap10", "linkage5")] == [("a", "k=2"), ("a", "k=1")]
+    assert best_at(rows, "ap10", "linkage5", 0.2) == rows[1]
+    assert best_at(rows, "ap10", "linkage5", 0.01) is None
+
+
+def test_curves_follow_one_parameter_and_are_told_apart_by_the_others() -> None:
+    rows = [row("a", f"k={k} r={r}", 0.5, 0.5) for k in (1, 2) for r in (5, 6)] + [row("b", "k=1", 1, 1)]
+    assert [(curve.name, len(curve.rows)) for curve in curves_of(rows)] == [("a r=5", 2), ("a r=6", 2), ("b", 1)]
+
+
+def test_numbers_are_written_for_people() -> None:
+    assert [number(x) for x in (1234, 0.12345, 0.0012, 2.0)] == ["1,234", "0.123", "0.0012", "2"]
+    assert [percent(x) for x in (0.5, 0.012, 0)] == ["50 %", "1.2 %", "0 %"]
+    assert [listed(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert escaped("a_b & 5 %") == r"a\_b \& 5 \%"
