@@ -131,7 +131,8 @@ class Laboratory:
             return {}
         measured = measure_release(
             made.release, made.assignment, self.workload.train, self.knowledge,
-            seed=seed, victims=self.experiment.victims, progress=progress,
+            seed=seed, victims=self.experiment.victims, claim=made.claim, test_log=self.workload.test,
+            progress=progress,
         )  # fmt: skip
         return measured | {"suppressed": float(made.suppressed.occurrences)}
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anonymizer.base import Assignment, Release
+from corpus.errors import InputError
 from corpus.knowledge import Knowledge
 from corpus.profiles import Profiles
 from corpus.progress import Progress, silent
@@ -69,7 +70,12 @@ def stand(
 def profiles_held(assignment: Assignment, profiles: Profiles, published: int) -> csr_array:
     """Users of the profiles x published profiles, 1 where a user has one."""
     position = {name: row for row, name in enumerate(profiles.users.to_list())}
-    row = np.array([position[name] for name in assignment.users.to_list()], dtype=np.int64)
+    names = assignment.users.to_list()
+    if unknown := next((name for name in names if name not in position), None):
+        raise InputError(
+            f"the release is of a user {unknown!r} whom the log does not hold: give the log it was made from"
+        )
+    row = np.array([position[name] for name in names], dtype=np.int64)
     pairs = (np.ones(len(assignment.user)), (row[assignment.user], assignment.profile))
     return csr_array(pairs, shape=(len(profiles), published))
 
