@@ -1,12 +1,14 @@
 """How do the three rankings of one query differ? Plain, personalized and anonymized, over the same candidates."""
 
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from evaluation.metrics import score
 from evaluation.precision import CANDIDATES, FEWEST_CANDIDATES, RELEVANT
+from search.engines.base import Candidates
 from search.rerank import Ranking, rerank
 from search.snippets import Snippet
 from webapp.links import source_of
@@ -73,6 +75,7 @@ class Comparison:
     found: int
     quality: Quality | None
     suggestion: str | None
+    seconds: dict[str, float]  # what each part of the work took
 
     @property
     def pages(self) -> int:
@@ -101,7 +104,10 @@ def profile_rows(asker: Asker, service: SearchService) -> dict[str, csr_array]:
 
 def rank_all(question: Question, asker: Asker, service: SearchService) -> dict[str, Ranking]:
     """The same candidates under each profile."""
-    candidates = service.index.engine.candidates(question.query, CANDIDATES)
+    return _rank(service.index.engine.candidates(question.query, CANDIDATES), question, asker, service)
+
+
+def _rank(candidates: Candidates, question: Question, asker: Asker, service: SearchService) -> dict[str, Ranking]:
     vectors = service.index.vectors
     return {
         kind: rerank(candidates, row, vectors, 0.0 if kind == PLAIN else question.weight)
@@ -111,14 +117,31 @@ def rank_all(question: Question, asker: Asker, service: SearchService) -> dict[s
 
 def compare(question: Question, asker: Asker, service: SearchService) -> Comparison:
     """Everything that the search page shows. Only the documents shown are read."""
-    rankings = rank_all(question, asker, service)
-    found = len(rankings[PLAIN])
+    clock = _Clock()
+    candidates = service.index.engine.candidates(question.query, CANDIDATES)
+    clock.lap("engine")
+    rankings = _rank(candidates, question, asker, service)
+    clock.lap("rerank")
     shown = [kind for kind in rankings if question.view in ("compare", kind)] or [PLAIN]
-    few = found < PAGE_SIZE
+    columns = _columns(question, rankings, shown, service)
+    clock.lap("snippets")
+    suggestion = service.index.engine.suggest(question.query) if len(candidates) < PAGE_SIZE else None
+    clock.lap("spelling")
     return Comparison(
-        question, asker, rankings, _columns(question, rankings, shown, service), found, quality(rankings),
-        service.index.engine.suggest(question.query) if few else None,
+        question, asker, rankings, columns, len(candidates), quality(rankings), suggestion, clock.laps
     )  # fmt: skip
+
+
+class _Clock:
+    """What each part took."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = perf_counter()
+
+    def lap(self, part: str) -> None:
+        now = perf_counter()
+        self.laps[part], self._last = now - self._last, now
 
 
 def quality(rankings: dict[str, Ranking]) -> Quality | None:

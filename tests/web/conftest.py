@@ -18,8 +18,12 @@ from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from corpus.documents import load_documents
+from corpus.knowledge import Knowledge
+from corpus.logs import load_log
+from corpus.profiles import build_profiles
 from corpus.simulation import simulate_log, write_log
 from webapp import create_app
+from webapp.people import People
 from webapp.settings import Settings
 
 USERS = 200
@@ -101,10 +105,10 @@ def client(app: Flask) -> FlaskClient:
 
 
 @pytest.fixture(scope="session")
-def someone(app: Flask) -> str:
+def someone(settings: Settings, log_file: Path) -> str:
     """The key of a user with a profile worth looking at."""
-    key: str = app.extensions["shoal.service"].people.find()[0].key
-    return key
+    profiles = build_profiles(load_log(str(log_file))[0], Knowledge().words)
+    return People(profiles, settings.secret_key()).find()[0].key
 
 
 @pytest.fixture(scope="session")
@@ -123,6 +127,7 @@ def page(request: pytest.FixtureRequest, browser: Browser, server: Server) -> It
     size = DESKTOP if request.param == "desktop" else PHONE
     with browser.new_context(viewport=size, base_url=server.url) as context:
         context.add_init_script("localStorage.setItem('shoal.toured', 'yes')")
+        context.set_default_timeout(15_000)
         opened = context.new_page()
         wrong: list[str] = []
         opened.on("pageerror", lambda error: wrong.append(str(error)))

@@ -2,6 +2,7 @@
 
 from flask import Blueprint, render_template
 
+from corpus.tokens import STOP_WORDS
 from webapp.context import releases
 
 pages = Blueprint("mine", __name__)
@@ -10,4 +11,4 @@ pages = Blueprint("mine", __name__)
 @pages.get("/mine")
 def mine() -> str:
     """The same for everybody: it takes nothing from the request."""
-    return render_template("mine.html", release=releases().current())
+    return render_template("mine.html", release=releases().current(), stop_words=STOP_WORDS)

@@ -1,6 +1,6 @@
 """How is a search shown? The start page, the compare view, why a result stands where it does, and whom to search as."""
 
-from flask import Blueprint, abort, redirect, render_template, request
+from flask import Blueprint, abort, make_response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from webapp.comparison import KINDS, PERSONALIZED, compare
@@ -26,7 +26,12 @@ def search() -> ResponseReturnValue:
     asked = read_asked(request.args)
     if not asked.question.query:
         return redirect(asked.question.but(page=1).address("/"))
-    return render("search.html", asked, comparison=compare(asked.question, asked.asker, service()))
+    comparison = compare(asked.question, asked.asker, service())
+    response = make_response(render("search.html", asked, comparison=comparison))
+    response.headers["Server-Timing"] = ", ".join(
+        f"{part};dur={1000 * seconds:.2f}" for part, seconds in comparison.seconds.items()
+    )
+    return response
 
 
 @pages.get("/why")

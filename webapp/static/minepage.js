@@ -6,6 +6,7 @@ import { countWords } from "./nearest.js";
 const page = document.querySelector("[data-mine-page]");
 const part = (name) => page.querySelector(`[data-part=${name}]`);
 const SHOWN = 24;
+const stopWords = new Set(page.dataset.stopWords.split(" "));
 
 function make(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -40,7 +41,7 @@ function row(entry, place) {
 }
 
 function showWords(all) {
-  const words = [...countWords(all)].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).slice(0, SHOWN);
+  const words = [...countWords(all)].filter(([word]) => !stopWords.has(word)).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).slice(0, SHOWN);
   part("words").replaceChildren(...words.map(([word, n]) => make("li", { textContent: n > 1 ? `${word} × ${n}` : word })));
 }
 
