@@ -37,8 +37,9 @@ class Cell:
     scores: dict[str, np.ndarray]
     measures: dict[str, float]
     sharing: float  # users per published profile, in the mean; 0 where nothing is published
-    seconds: float
+    seconds: float  # of the method
     peak_mb: float
+    cell_seconds: float  # of the method and of all that is measured of it
     failure: str = ""  # why the method gave nothing: it then scores 0 on every user
 
 
@@ -91,7 +92,7 @@ class Laboratory:
         except Exception as error:  # any method may be of another package
             return self.failed(f"{type(error).__name__}: {error}")
         rest = {"measures": cell.measures, "sharing": cell.sharing, "seconds": cell.seconds,
-                "peak_mb": cell.peak_mb, "failure": cell.failure}  # fmt: skip
+                "peak_mb": cell.peak_mb, "cell_seconds": cell.cell_seconds, "failure": cell.failure}  # fmt: skip
         write_arrays(self.path(setting, seed), **cell.scores, rest=np.array(json.dumps(rest)))
         return cell
 
@@ -104,7 +105,8 @@ class Laboratory:
             made = method.anonymize(data, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
         sharing = len(made.assignment.user) / len(made.release) if len(made.release) else 0.0
-        return Cell(self._scores(made), self._measures(made, seed, progress), sharing, seconds, memory.megabytes)
+        scores, measures = self._scores(made), self._measures(made, seed, progress)
+        return Cell(scores, measures, sharing, seconds, memory.megabytes, time.perf_counter() - start)
 
     def _warm_up(self, method: Method, progress: Progress) -> None:
         """Run a method on a few users first, so that its time is not that of loading a dictionary or of compiling."""
@@ -139,7 +141,7 @@ class Laboratory:
     def failed(self, reason: str) -> Cell:
         """The cell of a method that gave nothing."""
         zeros = {name: values for truth in self.workload.truths for name, values in truth.zeros().items()}
-        return Cell(zeros, {}, 0.0, 0.0, 0.0, " ".join(reason.split()))
+        return Cell(zeros, {}, 0.0, 0.0, 0.0, 0.0, " ".join(reason.split()))
 
 
 def _source(method: str) -> str:

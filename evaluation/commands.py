@@ -99,8 +99,8 @@ def _print_results(results: Results, folder: Path) -> None:
     columns = [name for name in columns_of(results.rows) if name in SHOWN]
     rows = [[row.get(name, "") for name in columns] for row in results.rows]
     print_table(
-        [[*row, cost["seconds"], cost["peak_mb"]] for row, cost in zip(rows, costs, strict=True)],
-        [*columns, "seconds", "peak_mb"],
+        [[*row, cost["seconds"], cost["peak_mb"], cost["cell_seconds"]] for row, cost in zip(rows, costs, strict=True)],
+        [*columns, "seconds", "peak_mb", "cell_seconds"],
     )
     if results.target:
         print("\nthe setting of each method that meets the risk and keeps most precision:")

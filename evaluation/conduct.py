@@ -27,6 +27,7 @@ class Outcome:
     sharing: float
     seconds: float
     peak_mb: float
+    cell_seconds: float
     failure: str
 
     @property
@@ -73,5 +74,6 @@ def _outcome(setting: Setting, cells: Sequence[Cell]) -> Outcome:
         float(np.mean([cell.sharing for cell in cells])),
         float(np.mean([cell.seconds for cell in cells])),
         float(np.max([cell.peak_mb for cell in cells])),
+        float(np.mean([cell.cell_seconds for cell in cells])),
         next((cell.failure for cell in cells if cell.failure), ""),
     )

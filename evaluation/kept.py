@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 _ROOT = Path(__file__).parent.parent
-_APART = ("bench", "literal")  # folders whose code no result depends on
-_SHOWING = ("report", "commands")  # files that only show results
+_APART = ("bench", "literal", "report", "figures")  # folders whose code no result depends on
+_SHOWING = ("report", "plot", "commands")  # files that only show results
 
 
 def code_digest(*layers: str) -> str:

@@ -22,7 +22,14 @@ BY_CLICKS = (
     "ndcg10_clicks", "mrr_clicks",
 )  # fmt: skip
 PRECISION = (*_BY_PROFILE, *BY_CLICKS)
-RELEASE_MEASURES = tuple(name for name in COLUMNS[2:] if name not in (*COSTS, *PRECISION))
+RELEASE_MEASURES = (
+    *(name for name in COLUMNS[2:] if name not in (*COSTS, *PRECISION)),
+    "linkage_test", "prosecutor", "journalist", "marketer", "inference1", "inference3", "inference10",
+    "uniqueness1", "uniqueness3", "uniqueness5", "uniqueness10", "alone", "users_with_nothing",
+    "ggd_per_occurrence", "recall", "sDist", "length", "level", "srp1", "srp2", "srp3", "srp4", "srp5",
+    "released_distinct", "released_occurrences", "query_linkage5", "rare_term_share",
+    "linking_mean", "linking_max", "shared_max",
+)  # fmt: skip
 
 Row = dict[str, Any]
 
@@ -41,12 +48,10 @@ class Results:
     target: list[Row]
 
 
-def columns_of(rows: Sequence[Row], wanted: Sequence[str] = ()) -> list[str]:
-    """The columns that some row has: the main ones, those against clicks, then the others by name."""
+def columns_of(rows: Sequence[Row]) -> list[str]:
+    """The columns that some row has: the design's, those against clicks, all other measures, then the rest."""
     there = {name for row in rows for name in row}
-    if wanted:
-        there &= {"method", "params", *wanted}
-    first = [name for name in (*COLUMNS, *BY_CLICKS) if name in there]
+    first = [name for name in dict.fromkeys((*COLUMNS, *BY_CLICKS, *RELEASE_MEASURES)) if name in there]
     return first + sorted(there.difference(first))
 
 

@@ -30,7 +30,9 @@ def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequenc
         comparisons=[row for truth in run.workload.truths for row in _comparisons(shown, outcomes, truth.suffix, seed)],
         losers=[name | asdict(losers(o.scores["ap10"], run.workload.profile_size)) for o, name in named],
         failures=[name | {"reason": o.failure} for o, name in named if o.failure],
-        costs=[name | {"seconds": o.seconds, "peak_mb": o.peak_mb} for o, name in named],
+        costs=[
+            name | {"seconds": o.seconds, "peak_mb": o.peak_mb, "cell_seconds": o.cell_seconds} for o, name in named
+        ],
         target=list(target),
     )
 

@@ -15,7 +15,7 @@ import shoal
 from corpus.errors import Cancelled
 from evaluation.conduct import begin
 from evaluation.experiment import make_experiment
-from evaluation.results import columns_of
+from evaluation.results import PRECISION, RELEASE_MEASURES, columns_of
 from evaluation.summary import conduct
 
 FINAL = ("results.csv", "results.json", "comparisons.csv")
@@ -45,6 +45,7 @@ def test_the_controls_come_out_as_they_must(corpus_file: Path, log_file: Path, t
         assert (row["users"], row["queries"]) == ("24", "70")
         assert "seconds" not in row
         assert row["ap10_clicks"]
+        assert {*row} <= {"method", "params", *PRECISION, *RELEASE_MEASURES}
 
 
 def test_columns_stand_in_the_order_of_the_design() -> None:
