@@ -31,8 +31,9 @@ def best_matching(
         while units > 0:
             best, least = -1, 0
             for e in range(start[i], start[i + 1]):
-                if price[right[e]] - gain[e] < least:
-                    best, least = e, price[right[e]] - gain[e]
+                loss = price[right[e]] - gain[e]
+                if loss < least or (loss == least and best >= 0 and spare[right[best]] == 0):
+                    best, least = e, loss
             if best < 0:
                 break
             if spare[right[best]] > 0:
@@ -78,7 +79,8 @@ def _shortest_path(
     (-1, -1) means that i's unit had better stay unmatched. A full right node is left by an edge with flow, whose left
     node then takes another edge (distance grows by the loss, never negative under the prices) or stays unmatched.
     """
-    heap = [(np.int64(0), np.int64(-1))]
+    # Of nodes at the same distance those with room come first: with many equal distances, that ends most searches.
+    heap = [(np.int64(0), 0, np.int64(-1))]
     heap.pop()
     touched = [np.int64(-1)]
     touched.pop()
@@ -87,10 +89,10 @@ def _shortest_path(
         if price[j] - gain[e] < distance[j]:
             distance[j], reached_by[j], instead_of[j] = price[j] - gain[e], e, -1
             touched.append(j)
-            heappush(heap, (distance[j], np.int64(j)))
+            heappush(heap, (distance[j], int(spare[j] == 0), np.int64(j)))
     least, last, freed = np.int64(0), np.int64(-1), np.int64(-1)
     while len(heap) > 0:
-        reached, j = heappop(heap)
+        reached, _, j = heappop(heap)
         if reached >= least:
             break
         if reached > distance[j]:
@@ -111,7 +113,7 @@ def _shortest_path(
                     distance[other] = lost - gain[e] + price[other]
                     reached_by[other], instead_of[other] = e, old
                     touched.append(other)
-                    heappush(heap, (distance[other], np.int64(other)))
+                    heappush(heap, (distance[other], int(spare[other] == 0), np.int64(other)))
     for j in touched:
         if distance[j] < least:
             price[j] += least - distance[j]

@@ -186,6 +186,11 @@ def greatest_gain(
             supply[known] = counts[x]
             known += 1
             start[known] = edges
-    met = np.unique(right)
-    flow = best_matching(supply, start, np.searchsorted(met, right), gains, copies[met])
+    place, room, met = np.full(len(copies), -1, np.int64), np.empty(len(copies), np.int64), 0
+    for e in range(edges):
+        if place[right[e]] < 0:
+            place[right[e]], room[met] = met, copies[right[e]]
+            met += 1
+        right[e] = place[right[e]]
+    flow = best_matching(supply, start, right, gains, room[:met])
     return (flow * gains).sum()
