@@ -1,0 +1,69 @@
+"""Does the attacker see what is published, and each generalized label as an equal share of its leaves?"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymizer.base import Release
+from corpus.knowledge import Knowledge
+from evaluation.attacks.view import PublishedView
+
+LEAVES = ["apple", "orange", "banana", "beef", "chicken", "milk", "cheese", "butter"]
+LABELS = [*LEAVES, "Fruit", "Meat", "Dairy", "Food", "apple|beef", "milk|orange|zebra", "zebra"]
+
+
+def shares(release: Release, knowledge: Knowledge, row: int) -> dict[str, float]:
+    """P(t | profile), label by label."""
+    found: dict[str, float] = {}
+    profile = release.profile(row)
+    for label, weight in profile.items():
+        general = bool(release.generalized[release.labels.index(label)])
+        terms = knowledge.stands_for(label) if general else [label]
+        for term in terms:
+            found[term] = found.get(term, 0.0) + weight / len(terms) / sum(profile.values())
+    return found
+
+
+def test_a_label_is_shared_equally_by_all_leaves_below_it(food: Knowledge, release_of: Callable[..., Any]) -> None:
+    release, _ = release_of([({"Fruit": 3, "beef": 1}, ["a"])])
+    matrix = PublishedView(release, food).profiles_over(["apple", "beef", "milk"]).toarray()
+    np.testing.assert_allclose(matrix, [[0.25, 0.25, 0.0]])
+
+
+def test_a_term_published_twice_over_counts_both_times(food: Knowledge, release_of: Callable[..., Any]) -> None:
+    release, _ = release_of([({"Food": 8, "apple|beef": 2, "apple": 2}, ["a"])])
+    matrix = PublishedView(release, food).profiles_over(["apple", "beef", "milk"]).toarray()
+    np.testing.assert_allclose(matrix, [[4 / 12, 2 / 12, 1 / 12]])
+
+
+def test_the_whole_release_counts_every_user(food: Knowledge, release_of: Callable[..., Any]) -> None:
+    release, _ = release_of([({"beef": 1}, ["a", "b", "c"]), ({"milk": 1}, ["d"])])
+    np.testing.assert_allclose(PublishedView(release, food).whole_over(["beef", "milk", "apple"]), [0.75, 0.25, 0])
+
+
+def test_terms_between_the_same_labels_are_one_atom(food: Knowledge, release_of: Callable[..., Any]) -> None:
+    release, _ = release_of([({"Food": 1, "Fruit": 1, "apple": 1}, ["a"])])
+    atoms = PublishedView(release, food).atoms
+    assert len({*atoms.of(["orange", "banana"]).tolist()}) == 1
+    assert len({*atoms.of(["apple", "orange", "beef"]).tolist()}) == 3
+    assert sorted(atoms.terms(int(atoms.of(["orange"])[0]))) == ["banana", "orange"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_atoms_say_what_walking_over_all_leaves_says(
+    data: st.DataObject, food: Knowledge, release_of: Callable[..., Any]
+) -> None:
+    profile = st.dictionaries(st.sampled_from(LABELS), st.sampled_from([1, 2, 5]), min_size=1, max_size=6)
+    groups = data.draw(st.lists(profile, min_size=1, max_size=4))
+    release, _ = release_of([(terms, [f"u{i}"]) for i, terms in enumerate(groups)])
+    view = PublishedView(release, food)
+    expected = [shares(release, food, row) for row in range(len(release))]
+    assert view.terms == sorted({term for row in expected for term in row})
+    matrix = view.profiles_over([*LEAVES, "zebra", "nothing"]).toarray()
+    wanted = [[row.get(term, 0.0) for term in [*LEAVES, "zebra", "nothing"]] for row in expected]
+    np.testing.assert_allclose(matrix, wanted, atol=1e-12)
+    np.testing.assert_allclose(view.profiles @ view.atoms.size, np.ones(len(release)))
