@@ -12,8 +12,9 @@ from anonymizer.registry import make_method
 from corpus.knowledge import Knowledge
 from corpus.profiles import Profiles
 from evaluation.attacks.inference import GUESSES
-from evaluation.attacks.linkage import evidence
+from evaluation.attacks.one_victim import attack
 from evaluation.attacks.view import PublishedView
+from webapp.knowing import Cover
 from webapp.people import Person
 from webapp.published import Published
 from webapp.service import SearchService
@@ -21,7 +22,6 @@ from webapp.service import SearchService
 SHOWN = 6
 # The release to compare with: every profile as it is. It need not have been made by an operator.
 ORIGINAL = "original"
-_TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Belief:
-    """A term that the attacker did not know and now believes."""
+    """A term (or a wider word) that the attacker did not know and now believes; true if the person has such a one."""
 
     term: str
     weight: float
@@ -101,46 +101,47 @@ def draw_terms(person: Person, profiles: Profiles, m: int, seed: int) -> list[st
 
 
 def play(target: Target, person: Person, known: Sequence[str], service: SearchService) -> Attack:
-    """Score every published profile by the likelihood of the known terms, take the best, name one of its users."""
+    """Let the attacker conclude from what is public, then look whether that is right."""
     blind = 1 / max(len(service.people), 1)
-    terms = list(dict.fromkeys(known))
-    if not len(target.release) or not terms:
-        return Attack(tuple(terms), (), len(target.release), blind, blind, ())
-    speaks = evidence(target.view, terms)
-    scores = np.asarray(speaks.sum(axis=0)).ravel()
-    best = scores >= scores.max() - _TIE
-    held = target.pairs[[person.row]].toarray().ravel() > 0
-    sharing = np.maximum(target.release.users, 1)
-    chance = float(((best & held) / sharing).sum() / best.sum()) if held.any() else blind
-    return Attack(
-        tuple(terms), _candidates(target, speaks, scores, held, terms), len(target.release), chance, blind,
-        _beliefs(target, int(best.argmax()), terms, set(service.profiles.of(person.row))),
-    )  # fmt: skip
+    concluded = attack(target.view, known, SHOWN)
+    held = set(target.pairs[[person.row]].indices.tolist())
+    suspects = tuple(
+        Candidate(one.pseudonym, one.users, one.belief, one.holds, one.row in held) for one in concluded.suspects
+    )
+    own = set(service.profiles.of(person.row))
+    beliefs = _beliefs(target, concluded.picked[0], concluded.known, own) if concluded.picked else ()
+    chance = _chance(concluded.picked, held, target.release) if held and concluded.picked else blind
+    return Attack(concluded.known, suspects, len(target.release), chance, blind, beliefs)
 
 
-def _candidates(
-    target: Target, speaks: csr_array, scores: np.ndarray, held: np.ndarray, terms: list[str]
-) -> tuple[Candidate, ...]:
-    """The likeliest profiles; every user is as likely as any other before the terms are known."""
-    likely = np.exp(scores - scores.max()) * target.release.users
-    belief = likely / likely.sum()
-    order = np.lexsort((np.arange(len(scores)), -belief, -scores))[:SHOWN]
-    held_terms = csr_array(speaks.T)
-
-    def candidate(row: int) -> Candidate:
-        part = held_terms.indices[held_terms.indptr[row] : held_terms.indptr[row + 1]]
-        return Candidate(
-            target.release.pseudonyms[row], int(target.release.users[row]), float(belief[row]),
-            tuple(terms[t] for t in sorted(part.tolist())), bool(held[row]),
-        )  # fmt: skip
-
-    return tuple(candidate(int(row)) for row in order)
+def _chance(picked: Sequence[int], held: set[int], release: Release) -> float:
+    """One of the best profiles is taken, and one of its users named."""
+    right = sum(1 / max(int(release.users[row]), 1) for row in picked if row in held)
+    return right / len(picked)
 
 
-def _beliefs(target: Target, picked: int, known: list[str], own: set[str]) -> tuple[Belief, ...]:
-    """The heaviest terms of the picked profile that were not known: what the attacker now takes for the victim's."""
-    terms = target.view.terms
-    row = target.view.profiles_over(terms, np.array([picked]))
-    weight = {terms[t]: float(w) for t, w in zip(row.indices, row.data, strict=True) if terms[t] not in known}
+def _beliefs(target: Target, picked: int, known: Sequence[str], own: set[str]) -> tuple[Belief, ...]:
+    """The labels of the picked profile that stand for nothing known, by how much of each falls to a single term."""
+    profile = target.release.profile(picked)
+    general = {label for label in profile if label in _generalized(target.release)}
+    cover = Cover(general, target.view.knowledge)
+    told, true = ({*terms, *(cover.over(term) for term in terms)} for terms in (known, own))
+    weight = {
+        label: value * (_share(label, target.view.knowledge) if label in general else 1.0)
+        for label, value in profile.items()
+        if label not in told
+    }
     heaviest = sorted(weight.items(), key=lambda item: (-item[1], item[0]))[:GUESSES]
-    return tuple(Belief(term, value, term in own) for term, value in heaviest)
+    return tuple(Belief(label, value, label in true) for label, value in heaviest)
+
+
+@lru_cache(maxsize=8)
+def _generalized(release: Release) -> frozenset[str]:
+    return frozenset(release.labels[i] for i in np.flatnonzero(release.generalized))
+
+
+def _share(label: str, knowledge: Knowledge) -> float:
+    """What falls to each of the terms that a label stands for."""
+    if "|" in label:
+        return 1 / len(label.split("|"))
+    return 1 / int(knowledge.taxonomy.leaves[knowledge.taxonomy.node[label.lower()]])

@@ -6,6 +6,7 @@ from apiflask import APIFlask
 from apiflask.exceptions import HTTPError
 from flask import current_app, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
+from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
 from corpus.errors import InputError
@@ -21,6 +22,7 @@ _ADVICE = {
     415: "What was sent is of a kind that cannot be read here.",
     429: "Too many requests: wait a minute and try again.",
 }
+_BUSY = "The database does not answer just now: wait a moment and try again. Nothing was lost."
 _FAULT = "Something went wrong here. It has been noted; nothing of your query was. Try again."
 
 
@@ -28,6 +30,7 @@ def register(app: APIFlask) -> None:
     app.config.update(HTTP_ERROR_SCHEMA=ErrorOut, VALIDATION_ERROR_SCHEMA=ErrorOut)
     app.register_error_handler(InputError, lambda error: answer(404 if _is_missing(error) else 400, str(error)))
     app.register_error_handler(HTTPException, _of_http)
+    app.register_error_handler(OperationalError, lambda error: answer(503, _BUSY))
     app.register_error_handler(Exception, _unexpected)
     app.error_processor(_of_validation)  # type: ignore[arg-type]
 

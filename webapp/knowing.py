@@ -64,7 +64,7 @@ def what_is_known(person: Person, published: Published, service: SearchService) 
     weights = _published_weights(published, profiles)
     general = _generalized(published)
     theirs = _terms_of(published.others(profiles, person.row), service)
-    cover = _Cover({label for label in weights if label in general}, published.loaded.stored.knowledge)
+    cover = Cover({label for label in weights if label in general}, published.loaded.stored.knowledge)
     own = sorted(service.profiles.of(person.row).items(), key=lambda item: (-item[1], item[0]))
     fates = tuple(_fate(term, count, weights, general, theirs, cover) for term, count in own)
     used = {fate.label for fate in fates}
@@ -75,7 +75,7 @@ def what_is_known(person: Person, published: Published, service: SearchService) 
 
 
 def _fate(
-    term: str, count: int, weights: dict[str, float], general: frozenset[str], theirs: frozenset[str], cover: "_Cover"
+    term: str, count: int, weights: dict[str, float], general: frozenset[str], theirs: frozenset[str], cover: "Cover"
 ) -> Fate:
     if term in weights and term not in general:
         return Fate(term, count, BLENDED if term in theirs else KEPT, term, weights[term])
@@ -83,7 +83,7 @@ def _fate(
     return Fate(term, count, GENERALIZED, label, weights[label]) if label else Fate(term, count, DROPPED)
 
 
-class _Cover:
+class Cover:
     """The nearest published label that stands for a term."""
 
     def __init__(self, labels: set[str], knowledge: Knowledge) -> None:

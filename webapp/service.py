@@ -48,9 +48,12 @@ class SearchService:
     def published(self, loaded: LoadedRelease) -> Published:
         """A release made ready for searching; kept, since it never changes."""
         with self._lock:
-            found = self._published.pop(loaded.release_id, None)
-            if found is None:
-                found = publish_beside(loaded, self.profiles, self.index.vectors)
+            found = self._published.get(loaded.release_id)
+        if found is None:
+            # Outside the lock: searches under other releases need not wait for this one.
+            found = publish_beside(loaded, self.profiles, self.index.vectors)
+        with self._lock:
+            self._published.pop(loaded.release_id, None)
             self._published[loaded.release_id] = found
             while len(self._published) > _KEPT_RELEASES:
                 del self._published[next(iter(self._published))]
