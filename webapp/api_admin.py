@@ -3,6 +3,7 @@
 from typing import Any
 
 from apiflask import APIBlueprint
+from apiflask.exceptions import HTTPError
 from flask import abort, g, request, send_file
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
@@ -16,7 +17,6 @@ from webapp.admin.data import rejected_rows, take_upload
 from webapp.admin.downloads import downloadable, public_file
 from webapp.admin.rows import RunRow, get_row, job_status, read_wanted, run_rows
 from webapp.database.models import READING
-from webapp.errors import answer
 from webapp.jobs.queue import cancel_job, get_job, start_again
 from webapp.jobs.runner import tend
 from webapp.jobs.tasks import PREVIEW_USERS, add_run
@@ -157,6 +157,10 @@ def download(release_id: str, name: str) -> ResponseReturnValue:
 @api.output(s.HistoryOut)
 @api.doc(summary="Which releases served the searchers, the active one first")
 def activations() -> dict[str, Any]:
+    return _history()
+
+
+def _history() -> dict[str, Any]:
     return {"activations": history(p.database(), p.releases().log_digest)}
 
 
@@ -164,21 +168,21 @@ def activations() -> dict[str, Any]:
 @api.input(s.ActivateIn, arg_name="given")
 @api.output(s.HistoryOut)
 @api.doc(summary="Switch all searchers to a release", responses={409: "it needs a confirmation, and why"})
-def activate_release(given: dict[str, Any]) -> Any:
+def activate_release(given: dict[str, Any]) -> dict[str, Any]:
     try:
         activate(p.database(), given["release_id"], p.releases().log_digest, account=p.operator(), note=given["note"],
                  confirmed=given["confirmed"])  # fmt: skip
     except NeedsConfirmation as error:
-        return answer(409, f"{error} Send confirmed=true to do it all the same.")
-    return activations()
+        raise HTTPError(409, f"{error} Send confirmed=true to do it all the same.") from error
+    return _history()
 
 
 @api.post("/rollback")
 @api.output(s.HistoryOut)
 @api.doc(summary="Activate the release that was active before")
-def rollback() -> Any:
+def rollback() -> dict[str, Any]:
     roll_back(p.database(), p.releases().log_digest, p.operator())
-    return activations()
+    return _history()
 
 
 @api.get("/logs")

@@ -9,6 +9,7 @@ from corpus.datasets import CORPORA
 from corpus.logs import load_log
 from corpus.wordnet import load_wordnet
 from search.index import index_for
+from webapp.admin_commands import add_admin_commands
 from webapp.settings import Settings
 
 
@@ -27,6 +28,8 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     parser.add_argument("--threads", type=int, default=8, help="threads in each process")
     parser.set_defaults(run=run_serve)
+
+    add_admin_commands(commands)
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:

@@ -18,6 +18,7 @@ def main() -> int:
     done = work(database, settings, int(sys.argv[1]))
     if done:
         tend(database, settings)
+    database.close()
     return 0
 
 

@@ -1,0 +1,221 @@
+"""What do the operator's tests stand on? A small log, both databases, and an application with an account."""
+
+import os
+import pwd
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from corpus.documents import load_documents
+from corpus.logs import load_log
+from corpus.simulation import simulate_log, write_log
+from webapp import create_app
+from webapp.accounts import create_account
+from webapp.database import Database
+from webapp.jobs import runner
+from webapp.jobs.queue import get_job
+from webapp.jobs.worker import work
+from webapp.logs import register_log
+from webapp.settings import Settings
+
+NAME, PASSWORD = "olga", "correct horse battery"
+KINDS = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session")
+def small_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("small") / "small-log.tsv"
+    write_log(simulate_log(load_documents("news"), 70, seed=3), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """A real server on the loopback address; it refuses to be root, so it runs as its own user where we are root."""
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), default=None)
+    initdb = str(programs / "initdb") if programs else shutil.which("initdb")
+    assert initdb, "these tests need PostgreSQL: install the package postgresql"
+    user = pwd.getpwnam("postgres") if os.getuid() == 0 else None
+    as_user: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    with tempfile.TemporaryDirectory(prefix="shoal-postgresql-") as folder:
+        if user:
+            os.chown(folder, user.pw_uid, user.pw_gid)
+        make = [initdb, "-D", f"{folder}/data", "-U", "shoal", "-A", "trust", "--no-sync"]
+        subprocess.run(make, check=True, capture_output=True, cwd=folder, **as_user)
+        port = free_port()
+        serve = [Path(initdb).with_name("postgres"), "-D", f"{folder}/data", "-p", str(port), "-k", folder, "-F"]
+        with subprocess.Popen(serve, stderr=subprocess.DEVNULL, cwd=folder, **as_user) as process:
+            try:
+                url = f"postgresql://shoal@127.0.0.1:{port}"
+                _wait_for(f"{url}/postgres", process)
+                yield url
+            finally:
+                process.send_signal(signal.SIGINT)  # without waiting for those still connected
+                process.wait(20)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
+    end = time.monotonic() + 30
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            psycopg.connect(url).close()
+            return
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+    raise AssertionError("PostgreSQL did not start")
+
+
+@pytest.fixture(scope="session")
+def new_database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The address of an empty database of either kind."""
+    count = iter(range(10**6))
+
+    def make(kind: str) -> str:
+        if kind == "sqlite":
+            return f"sqlite:///{tmp_path_factory.mktemp('database')}/shoal.sqlite3"
+        name, server = f"test{next(count)}", request.getfixturevalue("postgresql")
+        with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"{server}/{name}"
+
+    return make
+
+
+@pytest.fixture(params=KINDS)
+def database(request: pytest.FixtureRequest, new_database_url: Callable[[str], str]) -> Iterator[Database]:
+    """An empty database with its tables, of each kind in turn."""
+    made = Database(new_database_url(request.param))
+    made.upgrade()
+    yield made
+    made.close()
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A database that knows the small log, and the settings of a server over it."""
+
+    database: Database
+    settings: Settings
+    log_id: int
+
+
+@pytest.fixture(params=KINDS)
+def desk(
+    request: pytest.FixtureRequest, new_database_url: Callable[[str], str], small_log: Path, tmp_path: Path
+) -> Iterator[Desk]:
+    url = new_database_url(request.param)
+    made = Database(url)
+    made.upgrade()
+    log, _ = load_log(str(small_log))
+    settings = Settings(log=str(small_log), instance=tmp_path / "instance", database_url=url)
+    yield Desk(made, settings, register_log(made, log, small_log.name, str(small_log)))
+    made.close()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """An application, and somebody who is logged in at its panel."""
+
+    app: Flask
+    client: FlaskClient
+    settings: Settings
+    database: Database
+
+    def post(self, path: str, **form: object) -> TestResponse:
+        return self.client.post(path, data={"csrf_token": token_of(self.client, "/admin/password"), **form})
+
+    def wait(self, number: int) -> str:
+        """The state in which a job ends."""
+        end = time.monotonic() + 120
+        while get_job(self.database, number).finished_at is None:
+            assert time.monotonic() < end, "the job does not end"
+            self.client.get("/admin/runs")
+            time.sleep(0.1)
+        return get_job(self.database, number).state
+
+    def run(self, method: str, what: str = "run", **form: object) -> int:
+        """Start a run by its form and wait for its end."""
+        answer = self.post(f"/admin/methods/{method}", what=what, log="1", **form)
+        assert answer.status_code == 302, answer.text
+        number = int(answer.location.rsplit("/", 1)[1])
+        assert self.wait(number) == "done", get_job(self.database, number).error
+        return number
+
+
+def token_of(client: FlaskClient, path: str) -> str:
+    found = re.search(r'name="csrf_token" value="([^"]+)"', client.get(path).text)
+    assert found, path
+    return found[1]
+
+
+def log_in(client: FlaskClient, name: str = NAME, password: str = PASSWORD) -> TestResponse:
+    form = {"name": name, "password": password, "csrf_token": token_of(client, "/admin/login")}
+    return client.post("/admin/login", data=form)
+
+
+@pytest.fixture(scope="session")
+def jobs_in_threads() -> Iterator[None]:
+    """Jobs in threads of this process: its libraries are loaded already. Other tests run them as the server does."""
+
+    def carry_out(settings: Settings, job_id: int) -> None:
+        database = Database(settings.database)
+        work(database, settings, job_id)
+        database.close()
+
+    def start(settings: Settings, job_id: int) -> int:
+        Thread(target=carry_out, args=(settings, job_id), daemon=True).start()
+        return os.getpid()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "start_process", start)
+        yield
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def panel(
+    request: pytest.FixtureRequest, new_database_url: Callable[[str], str], small_log: Path,
+    tmp_path_factory: pytest.TempPathFactory, jobs_in_threads: None,
+) -> Iterator[Panel]:  # fmt: skip
+    """One for all tests of a kind of database: they may add to it, and must not rely on what it holds."""
+    opened = open_panel(small_log, tmp_path_factory.mktemp("instance"), new_database_url(request.param))
+    yield opened
+    opened.database.close()
+
+
+def open_panel(log: Path, instance: Path, url: str = "") -> Panel:
+    settings = Settings(log=str(log), instance=instance, database_url=url)
+    app = create_app(settings)
+    database: Database = app.extensions["shoal.database"]
+    create_account(database, NAME, PASSWORD)
+    client = app.test_client()
+    assert log_in(client).status_code == 302
+    return Panel(app, client, settings, database)
+
+
+@pytest.fixture(scope="session")
+def quiet_panel(small_log: Path, tmp_path_factory: pytest.TempPathFactory, jobs_in_threads: None) -> Iterator[Panel]:
+    """The same on SQLite, for tests that only look."""
+    opened = open_panel(small_log, tmp_path_factory.mktemp("quiet"))
+    yield opened
+    opened.database.close()

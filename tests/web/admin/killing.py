@@ -1,0 +1,40 @@
+"""What is killed in the crash tests? A process that loads everything once and does each piece of work in a fork."""
+
+import os
+import sys
+from pathlib import Path
+
+# Loaded before the forks; nothing is computed before them, since threads of libraries do not survive a fork.
+import evaluation.measure  # noqa: F401
+import webapp.jobs.tasks  # noqa: F401
+from webapp.activation import activate
+from webapp.database import Database
+from webapp.jobs.worker import work
+from webapp.settings import Settings
+
+
+def main() -> None:
+    """Lines `run NUMBER` or `switch DIGEST RELEASE RELEASE`: fork, tell the number of the child, wait for its end."""
+    settings = Settings.from_json(Path(sys.argv[1]).read_text())
+    print("ready", flush=True)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _do(settings, line.split())
+            os._exit(0)
+        print(child, flush=True)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _do(settings: Settings, words: list[str]) -> None:
+    database = Database(settings.database)
+    if words[0] == "run":
+        work(database, settings, int(words[1]))
+        return
+    for i in range(10**6):
+        activate(database, words[2 + i % 2], words[1], note=str(i), confirmed=True)
+
+
+if __name__ == "__main__":
+    main()
