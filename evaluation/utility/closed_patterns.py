@@ -6,63 +6,84 @@ every closed pattern once, each from one that occurs more often; so taking the m
 
 import heapq
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 Pattern = tuple[int, ...]  # items, ascending
+LONGEST = 20  # items: a longer pattern is a whole profile that a few have in common
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The items that may be in a top pattern: items x transactions, and how often each transaction counts."""
+    """The items that may be in a top pattern. Items of the same transactions make one row: none comes without all."""
 
-    item: np.ndarray
-    holds: np.ndarray
-    times: np.ndarray
-    least: float  # what is rarer is in no top pattern
-
-    def closure(self, where: np.ndarray) -> np.ndarray:
-        """The items that all these transactions hold."""
-        return np.asarray(self.holds[:, where].all(axis=1))
+    items: list[Pattern]
+    holds: np.ndarray  # rows x transactions
+    times: np.ndarray  # how often each transaction counts
+    least: float  # what is rarer is in no top pattern; 0 where every item is here
 
 
-def top_closed_patterns(transactions: csr_array, times: np.ndarray, n: int) -> list[tuple[Pattern, float]]:
-    """The n most frequent closed patterns of at least one item and their supports, smaller items first among equals.
+@dataclass(frozen=True, order=True)
+class _Found:
+    """A closed pattern. The order is that of the results: the most frequent first, then the smaller items."""
+
+    less: float  # minus its support
+    items: Pattern
+    rows: Pattern
+    core: int  # the row whose addition made it: only later ones extend it
+    where: bytes  # the transactions that hold it
+
+
+def top_closed_patterns(
+    transactions: csr_array, times: np.ndarray, n: int, longest: int = LONGEST
+) -> list[tuple[Pattern, float]]:
+    """The n most frequent closed patterns of 1 to `longest` items and their supports, smaller items first among equals.
 
     Transactions x items; an item is there where its weight is positive. `times` says how often a transaction counts.
     """
-    table = _candidates(transactions, times, n)
-    everywhere = np.ones(len(times), dtype=bool)
-    queue = [_queued(table, everywhere, -1)] if len(table.item) and times.sum() > 0 else []
-    found: list[tuple[Pattern, float]] = []
+    singles = n
+    while True:
+        table = _candidates(transactions, times, singles)
+        found = _top(table, n, longest)
+        if len(found) == n or table.least == 0:
+            return [(pattern.items, -pattern.less) for pattern in found]
+        singles *= 4  # some of them are in long patterns only
+
+
+def _top(table: _Table, n: int, longest: int) -> list[_Found]:
+    queue = [_closed(table, np.ones(len(table.times), dtype=bool), -1)] if table.times.sum() > 0 else []
+    found: list[_Found] = []
     while queue and len(found) < n:
-        less, pattern, core, where = heapq.heappop(queue)
-        if pattern:
-            found.append((tuple(int(table.item[i]) for i in pattern), -less))
-        for extension in _extensions(table, pattern, core, np.frombuffer(where, dtype=bool)):
+        pattern = heapq.heappop(queue)
+        if len(pattern.items) > longest:
+            continue  # and so is all that extends it
+        if pattern.items:
+            found.append(pattern)
+        for extension in _extensions(table, pattern):
             heapq.heappush(queue, extension)
     return found
 
 
-_Queued = tuple[float, Pattern, int, bytes]
+def _closed(table: _Table, where: np.ndarray, core: int) -> _Found:
+    """All that these transactions have in common."""
+    rows = np.flatnonzero(table.holds[:, where].all(axis=1)).tolist()
+    items = tuple(sorted(chain.from_iterable(table.items[row] for row in rows)))
+    return _Found(-float(table.times[where].sum()), items, tuple(rows), core, where.tobytes())
 
 
-def _queued(table: _Table, where: np.ndarray, core: int) -> _Queued:
-    pattern = tuple(np.flatnonzero(table.closure(where)).tolist())
-    return -float(table.times[where].sum()), pattern, core, where.tobytes()
-
-
-def _extensions(table: _Table, pattern: Pattern, core: int, where: np.ndarray) -> list[_Queued]:
-    """The closures of the pattern and a later item that add nothing before that item."""
-    inside = set(pattern)
-    later = [i for i in range(core + 1, len(table.item)) if i not in inside]
-    support = (table.holds[later] & where) @ table.times
+def _extensions(table: _Table, pattern: _Found) -> list[_Found]:
+    """The closures of the pattern and a later row that add nothing before that row."""
+    where = np.frombuffer(pattern.where, dtype=bool)
+    inside = set(pattern.rows)
+    support = (table.holds & where) @ table.times
+    frequent = np.flatnonzero((support > 0) & (support >= table.least))
     found = []
-    for i, times in zip(later, support.tolist(), strict=True):
-        if times >= table.least:
-            extension = _queued(table, table.holds[i] & where, i)
-            if set(extension[1][: np.searchsorted(extension[1], i)]) <= inside:
+    for row in frequent[frequent > pattern.core].tolist():
+        if row not in inside:
+            extension = _closed(table, table.holds[row] & where, row)
+            if inside.issuperset(other for other in extension.rows if other < row):
                 found.append(extension)
     return found
 
@@ -71,16 +92,19 @@ def _candidates(transactions: csr_array, times: np.ndarray, n: int) -> _Table:
     """Items no rarer than the n-th distinct single one: each of those is, closed, a pattern just as frequent."""
     columns = csc_array(transactions)
     columns.eliminate_zeros()
-    support = np.zeros(columns.shape[1])
-    np.add.at(support, np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr)), times[columns.indices])
-    order = np.lexsort((np.arange(len(support)), -support))
-    seen: set[bytes] = set()
+    columns.sort_indices()
+    support = columns.astype(bool).T @ times.astype(float)
+    together: dict[bytes, list[int]] = {}
     least = 0.0
-    for item in order.tolist():
-        seen.add(np.sort(columns.indices[columns.indptr[item] : columns.indptr[item + 1]]).tobytes())
-        if len(seen) >= n:
-            least = support[item]
+    for item in np.lexsort((np.arange(len(support)), -support)).tolist():
+        if support[item] <= 0 or support[item] < least:
             break
-    least = max(least, float(support[support > 0].min(initial=np.inf)))
-    item = np.flatnonzero(support >= least)
-    return _Table(item, columns[:, item].toarray().T > 0, times.astype(float), least)
+        part = columns.indices[columns.indptr[item] : columns.indptr[item + 1]]
+        together.setdefault(part.tobytes(), []).append(item)
+        if len(together) == n:
+            least = float(support[item])
+    else:
+        least = 0.0
+    items = sorted(tuple(sorted(same)) for same in together.values())
+    holds = columns[:, [same[0] for same in items]].toarray().T > 0
+    return _Table(items, holds.reshape(len(items), len(times)), times.astype(float), least)

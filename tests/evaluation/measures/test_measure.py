@@ -1,0 +1,129 @@
+"""Does `measure_release` give every measure that applies by the name of its column, and no other?"""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import shoal
+from anonymizer.base import Anonymized
+from anonymizer.registry import make_method
+from anonymizer.sample_logs import awkward_logs, sample_log
+from corpus.errors import Cancelled, InputError
+from corpus.knowledge import Knowledge
+from corpus.profiles import build_profiles
+from corpus.querylog import QueryLog
+from evaluation.measure import measure_release
+from evaluation.results import RELEASE_MEASURES
+
+METHODS = [
+    ("plain", {}), ("original", {}), ("everyone", {}), ("random", {"k": 4}), ("linkability", {"p": 0.2}),
+    ("ssc", {"k": 2}), ("ssc", {"k": 2, "typical": "bags"}), ("ssc", {"k": 2, "gap": 90}), ("clump", {"k": 4}),
+    ("partition", {"k": 4}), ("affinity", {"k": 2}), ("equality", {"k": 2}), ("wordnet-queries", {"k": 4}),
+    ("microaggregation", {"k": 3}),
+]  # fmt: skip
+SHARES = ("linkage", "inference", "uniqueness", "bLM", "ncp", "recall", "srp", "released", "rare", "ggd_per")
+
+
+def released(log: QueryLog, method: str, settings: dict[str, object]) -> Anonymized:
+    made = make_method(method, settings, Knowledge())
+    return made.anonymize(log if made.info.takes == "log" else build_profiles(log, made.knowledge.words))
+
+
+def measured(log: QueryLog, method: str, settings: dict[str, object]) -> dict[str, float]:
+    made = released(log, method, settings)
+    return measure_release(made.release, made.assignment, log, Knowledge(), claim=made.claim)
+
+
+@pytest.mark.parametrize(("method", "settings"), METHODS, ids=lambda value: str(value))
+def test_every_measure_is_a_number_in_its_range(method: str, settings: dict[str, object]) -> None:
+    found = measured(sample_log(), method, settings)
+    assert all(math.isfinite(value) for value in found.values())
+    shares = {name: value for name, value in found.items() if name.startswith(SHARES)}
+    assert {name: value for name, value in shares.items() if not 0 <= value <= 1} == {}
+    assert found["bLM"] <= found["ggd_per_occurrence"] + 1e-9
+    assert {"linkage1", "linkage3", "linkage5", "linkage10", "inference5", "ncp", "ggd"} <= set(found)
+
+
+def test_all_that_results_may_hold_is_measured_and_nothing_else() -> None:
+    log = sample_log()
+    found = {"suppressed"}
+    for method, settings in (("random", {"k": 4}), ("linkability", {"p": 0.2}), ("equality", {"k": 2})):
+        made = released(log, method, dict(settings))
+        found |= set(measure_release(made.release, made.assignment, log, Knowledge(), claim=made.claim, test_log=log))
+    assert found == set(RELEASE_MEASURES)
+
+
+def test_a_measure_that_does_not_apply_is_absent() -> None:
+    log = sample_log()
+    plain, groups = measured(log, "plain", {}), measured(log, "clump", {"k": 4})
+    assert not {"anonymity_min", "length", "level", "srp1"} & set(plain)
+    assert not {"released_distinct", "rare_term_share", "linking_max", "srp1", "linkage_test"} & set(groups)
+    assert {"linking_mean", "linking_max"} <= set(measured(log, "linkability", {"p": 0.2}))
+    queries, concepts = measured(log, "equality", {"k": 2}), measured(log, "wordnet-queries", {"k": 4})
+    assert {"released_distinct", "released_occurrences", "rare_term_share", "query_linkage5"} <= set(queries)
+    assert {"released_distinct", "query_linkage5"} & set(concepts) == set()
+
+
+def test_crowds_are_counted() -> None:
+    log = sample_log(41)
+    groups, alone = measured(log, "random", {"k": 4}), measured(log, "original", {})
+    assert (groups["anonymity_min"], groups["anonymity_median"], groups["alone"]) == (4, 4, 0)
+    assert (alone["anonymity_min"], alone["alone"], alone["users_with_nothing"]) == (1, 41, 0)
+    assert measured(log, "plain", {})["users_with_nothing"] == 41
+
+
+def test_who_saw_the_victims_later_is_an_attacker_too() -> None:
+    log = sample_log()
+    made = released(log, "random", {"k": 4})
+    found = measure_release(made.release, made.assignment, log, Knowledge(), test_log=log)
+    assert 0.15 < found["linkage_test"] <= 1 / 4
+
+
+def test_the_same_seed_measures_the_same_and_another_draws_other_terms() -> None:
+    log = sample_log()
+    made = released(log, "original", {})
+    first, again, other = (
+        measure_release(made.release, made.assignment, log, Knowledge(), seed=seed) for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first["linkage1"] != other["linkage1"]
+
+
+@pytest.mark.parametrize("name", sorted(awkward_logs()))
+@pytest.mark.parametrize(("method", "settings"), [("plain", {}), ("original", {}), ("everyone", {}), ("equality", {})])
+def test_awkward_logs_are_measured_too(name: str, method: str, settings: dict[str, object]) -> None:
+    log = awkward_logs()[name]
+    try:
+        made = released(log, method, settings)
+    except InputError:  # the method's right: too few users
+        made = released(log, "plain", {})
+    found = measure_release(made.release, made.assignment, log, Knowledge(), claim=made.claim)
+    assert all(math.isfinite(value) for value in found.values())
+
+
+def test_measuring_can_be_stopped() -> None:
+    def stop(done: int, total: int, stage: str) -> None:
+        raise Cancelled("stopped")
+
+    log = sample_log()
+    made = released(log, "original", {})
+    with pytest.raises(Cancelled):
+        measure_release(made.release, made.assignment, log, Knowledge(), progress=stop)
+
+
+def test_the_command_measures_a_stored_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, tree, folder = tmp_path / "log.tsv", tmp_path / "tree.tsv", tmp_path / "release"
+    tree.write_text("apple\tfruit\npear\tfruit\nbeef\tmeat\nlamb\tmeat\nfruit\tfood\nmeat\tfood\n")
+    rows = [("1", "apple beef"), ("2", "pear beef"), ("3", "lamb"), ("4", "beef")]
+    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(f"{u}\t{q}\t\t\t\n" for u, q in rows))
+    given = ["--log", str(log), "--taxonomy", str(tree)]
+    assert shoal.main(["anonymize", *given, "--method", "clump", "--set", "k=2", "--out", str(folder)]) == 0
+    capsys.readouterr()
+    assert shoal.main(["measure", str(folder), *given, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    # {apple, beef} and {pear, beef} become {fruit, beef}, the others meat; LM is 1/3 for both labels.
+    assert found["ggd"] == pytest.approx(2 * 1 / 3 + 2 * 1 / 3)
+    assert found["suppressed"] == 0
+    assert shoal.main(["measure", str(folder), "--log", str(tmp_path / "none.tsv")]) == 2
