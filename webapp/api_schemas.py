@@ -145,12 +145,19 @@ class ForeignOut(Schema):
     generalized = Boolean()
 
 
+class ReleasedQueryOut(Schema):
+    query = String()
+    count = Integer()
+    degree = Integer()
+
+
 class KnownOut(Schema):
     release_id = String()
     group_size = Integer()
     profiles = List(String(), attribute="pseudonyms")
     terms = List(Nested(FateOut), attribute="fates")
     foreign = List(Nested(ForeignOut))
+    queries = List(Nested(ReleasedQueryOut), metadata={"description": "for methods that publish queries"})
 
 
 class CandidateOut(Schema):

@@ -34,12 +34,20 @@ class Foreign:
 
 
 @dataclass(frozen=True)
+class ReleasedQuery:
+    query: str
+    count: int
+    degree: int  # how many users it could be of
+
+
+@dataclass(frozen=True)
 class Known:
     person: Person
     pseudonyms: tuple[str, ...]
     group_size: int
     fates: tuple[Fate, ...]
     foreign: tuple[Foreign, ...]
+    queries: tuple[ReleasedQuery, ...] = ()  # what a query method publishes of the person
 
     def after(self) -> list[tuple[str, float, str]]:
         """Every published label with its weight and whose it is, the heaviest first."""
@@ -71,7 +79,19 @@ def what_is_known(person: Person, published: Published, service: SearchService) 
     foreign = (Foreign(label, weight, label in general) for label, weight in weights.items() if label not in used)
     ordered = tuple(sorted(foreign, key=lambda one: (-one.weight, one.label)))
     names = tuple(published.release.pseudonyms[row] for row in profiles)
-    return Known(person, names, published.size(profiles), fates, ordered)
+    return Known(person, names, published.size(profiles), fates, ordered, _queries(published, profiles))
+
+
+def _queries(published: Published, profiles: np.ndarray) -> tuple[ReleasedQuery, ...]:
+    """The published queries of these profiles, those asked most first."""
+    queries = published.release.queries
+    if queries is None:
+        return ()
+    rows = np.flatnonzero(np.isin(queries.pseudonym, profiles))
+    rows = rows[np.argsort(-queries.count[rows], kind="stable")]
+    texts = queries.query.gather(rows).to_list()
+    columns = zip(texts, queries.count[rows].tolist(), queries.degree[rows].tolist(), strict=True)
+    return tuple(ReleasedQuery(text, count, degree) for text, count, degree in columns)
 
 
 def _fate(

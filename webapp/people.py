@@ -14,6 +14,7 @@ from corpus.tokens import tokenize
 
 _SHOWN_TERMS = 4
 _ENOUGH_TERMS = 20
+_FEATURED = 12
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,11 @@ class People:
         weight = counts.data[part] * np.sqrt(self._rarity[terms])
         best = np.lexsort((terms, -weight))[:_SHOWN_TERMS]
         return tuple(self._profiles.terms[t] for t in terms[best])
+
+    @cached_property
+    def featured(self) -> tuple[Person, ...]:
+        """Some people to begin with; the same on every page."""
+        return tuple(self.find(limit=_FEATURED))
 
     def find(self, text: str = "", limit: int = 24, skip: int = 0) -> list[Person]:
         """Users whose interests or name the text fits; those with most of it first."""

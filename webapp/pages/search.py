@@ -64,6 +64,6 @@ def render(template: str, asked: Asked, **more: object) -> str:
     here = service()
     return render_template(
         template, question=asked.question, release=asked.release, asker=asked.asker, listed=releases().listed(),
-        people=here.people.find(limit=12), people_count=len(here.people), simulated=here.simulated, kinds=KINDS,
+        people=here.people.featured, people_count=len(here.people), simulated=here.simulated, kinds=KINDS,
         corpus=here.index, **more,
     )  # fmt: skip

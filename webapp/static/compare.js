@@ -20,9 +20,10 @@ function light(target) {
 }
 
 async function openWhy(details) {
-  if (!details.open || !details.dataset?.why || details.dataset.asked) return;
+  const link = details.querySelector?.(".why-body > a");
+  if (!details.open || !link || details.dataset.asked) return;
   details.dataset.asked = "yes";
-  const answer = await fetch(`${details.dataset.why}&part=1`);
+  const answer = await fetch(`${link.href}&part=1`);
   if (!answer.ok) return;
   details.querySelector(".why-body").replaceChildren(fragment(await answer.text()));
 }
