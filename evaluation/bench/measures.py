@@ -1,0 +1,56 @@
+"""What do the attacks and the utility measures cost? Seconds for one release, with the victims that are attacked."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from anonymizer.base import Anonymized
+from anonymizer.registry import make_method
+from corpus.documents import load_documents
+from corpus.knowledge import Knowledge
+from corpus.profiles import build_profiles
+from corpus.progress import Progress
+from corpus.querylog import QueryLog, make_log
+from corpus.simulation import simulate_log
+from evaluation.bench import Row
+from evaluation.bench.measuring import timed
+from evaluation.measure import measure_release
+
+SECONDS = 3.0
+VICTIMS = 1000
+RELEASES: tuple[tuple[str, dict[str, int]], ...] = (
+    ("original", {}),
+    ("everyone", {}),
+    ("random", {"k": 5}),
+    ("partition", {"k": 5}),
+    ("equality", {"k": 5}),
+)
+
+
+def run(full: bool, progress: Progress) -> Sequence[Row]:
+    users = 20_000 if full else 1_000
+    progress(0, len(RELEASES) + 1, f"simulating {users:,} users")
+    made = simulate_log(load_documents("news"), users)
+    asker = np.repeat(np.arange(users), np.diff(made.start)).astype(str)
+    log = make_log(pl.Series(asker), made.texts.gather(made.query), made.time)
+    _measure(_released(log, "random", {"k": 5}), log)  # so that compiling is not counted
+    rows = []
+    for step, (method, settings) in enumerate(RELEASES, start=1):
+        progress(step, len(RELEASES) + 1, f"measuring {method}")
+        release = _released(log, method, settings)
+        seconds = timed(partial(_measure, release, log))[1]
+        at = f"{users:,} simulated users, {VICTIMS:,} victims, {len(release.release):,} profiles"
+        within = SECONDS * users / 1_000
+        rows.append(Row(f"measures of {method}", at, f"{within:g} s", f"{seconds:.2f} s", seconds < within))
+    return rows
+
+
+def _released(log: QueryLog, method: str, settings: dict[str, int]) -> Anonymized:
+    made = make_method(method, settings, Knowledge())
+    return made.anonymize(log if made.info.takes == "log" else build_profiles(log, made.knowledge.words))
+
+
+def _measure(made: Anonymized, log: QueryLog) -> dict[str, float]:
+    return measure_release(made.release, made.assignment, log, Knowledge(), victims=VICTIMS, claim=made.claim)
