@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from anonymizer.parameters import Value
 from corpus.errors import InputError
 from corpus.progress import Progress, silent
 from corpus.querylog import QueryLog
@@ -20,8 +21,13 @@ from webapp.logs import register_log
 from webapp.releases import ActiveReleases
 from webapp.settings import Settings
 
-# Tried in this order, with their defaults: the first that the log is large enough for.
-_FIRST_METHODS = ("linkability", "random", "everyone", "plain")
+# Tried in this order: the first that the log is large enough for. Nobody starts out alone with a profile.
+_FIRST_METHODS: tuple[tuple[str, dict[str, Value]], ...] = (
+    ("linkability", {"p": 0.2, "members": 5}),
+    ("random", {}),
+    ("everyone", {}),
+    ("plain", {}),
+)
 _NOTE = "first start"
 
 
@@ -72,8 +78,8 @@ def _tell_password(password: str | None) -> None:
 def _first_release(
     database: Database, settings: Settings, log_id: int, log: QueryLog, index: Index, progress: Progress
 ) -> None:
-    for method in _FIRST_METHODS:
-        job = claim_job(database, add_run(database, method, {}, log_id), even_if_busy=True)
+    for method, settings_of_method in _FIRST_METHODS:
+        job = claim_job(database, add_run(database, method, settings_of_method, log_id), even_if_busy=True)
         assert job is not None, "nobody else knows of a job that was added under the lock"
         try:
             release_id = make_release(database, settings.instance, job, log, index, _Told(progress))
