@@ -42,7 +42,8 @@ def _chart(points: tuple[Point, ...]) -> alt.LayerChart:
     values = [
         {
             "method": method, "risk": risk, "precision": precision, "active": active,
-            "href": f"{_HERE}/admin/runs/{run}", "label": f"{release}: {method}, AP@10 {precision:.3f}, found {100 * risk:.1f} %",
+            "href": f"{_HERE}/admin/runs/{run}",
+            "label": f"{release}: {method}, AP@10 {precision:.3f}, found {100 * risk:.1f} %",
         }
         for release, run, method, risk, precision, active in points
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import time
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -79,6 +80,7 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
     folder = release_folder(instance, release_id)
     start = time.perf_counter()
     made = _make(method, log, seed, steps)
+    _clear(folder.parent)
     manifest = write_release(folder, made, method, log, seed)
     seconds = time.perf_counter() - start
     steps.step(3, STEPS[2])
@@ -101,6 +103,12 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
     )  # fmt: skip
     _keep(database, job.id, row, summary(made, verdict, measured, len(log.users)))
     return release_id
+
+
+def _clear(folder: Path) -> None:
+    """Take away what an attempt left that was killed while it wrote."""
+    for half in folder.glob(".*") if folder.is_dir() else ():
+        shutil.rmtree(half) if half.is_dir() else half.unlink()
 
 
 def _keep(database: Database, job_id: int, row: Release, result: dict[str, Any]) -> None:

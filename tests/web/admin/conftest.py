@@ -7,8 +7,10 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,7 @@ from webapp.accounts import create_account
 from webapp.database import Database
 from webapp.jobs import runner
 from webapp.jobs.queue import get_job
+from webapp.jobs.tasks import add_run
 from webapp.jobs.worker import work
 from webapp.logs import register_log
 from webapp.settings import Settings
@@ -219,3 +222,54 @@ def quiet_panel(small_log: Path, tmp_path_factory: pytest.TempPathFactory, jobs_
     opened = open_panel(small_log, tmp_path_factory.mktemp("quiet"))
     yield opened
     opened.database.close()
+
+
+@dataclass(frozen=True)
+class LiveServer:
+    """A server as people start it, with two processes, and the database that they share."""
+
+    url: str
+    said: Path
+    settings: Settings
+    database: Database
+
+
+@pytest.fixture(scope="session")
+def live(small_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    settings = Settings(log=str(small_log), instance=tmp_path_factory.mktemp("live"), port=free_port())
+    said = settings.instance / "said.txt"
+    command = [sys.executable, "-m", "shoal", "serve", "--log", str(small_log), "--instance", str(settings.instance)]
+    command += ["--port", str(settings.port), "--workers", "2", "--threads", "8"]
+    with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+        try:
+            url = f"http://127.0.0.1:{settings.port}"
+            _wait_for_answer(f"{url}/healthz", process, said)
+            database = Database(settings.database)
+            create_account(database, NAME, PASSWORD)
+            yield LiveServer(url, said, settings, database)
+            database.close()
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _wait_for_answer(url: str, process: "subprocess.Popen[bytes]", said: Path) -> None:
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError(f"the server did not start: {said.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="session")
+def two_releases(live: LiveServer) -> list[str]:
+    """Two releases of the served log that differ in k."""
+    made = []
+    for k in (3, 15):
+        number = add_run(live.database, "random", {"k": k}, 1)
+        assert work(live.database, live.settings, number)
+        made.append(f"r{number}")
+    return made
