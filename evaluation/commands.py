@@ -13,7 +13,10 @@ from evaluation.commands_measure import add_measure
 from evaluation.commands_search import add_search
 from evaluation.conduct import begin
 from evaluation.experiment import make_experiment, read_experiment
-from evaluation.report import write_report
+from evaluation.figures.running import measure_figures
+from evaluation.films.commands import run_evaluate_films
+from evaluation.report.growth import growth
+from evaluation.report.writing import write_report
 from evaluation.results import RELEASE_MEASURES, Results, columns_of, write_results
 from evaluation.summary import conduct
 from evaluation.target import parse_risk, seek
@@ -42,6 +45,10 @@ def _add_evaluate(commands: Commands) -> None:
     parser.add_argument("--engine", help="auto, whoosh or tantivy (auto)")
     add_knowledge_options(parser)
     parser.add_argument("--risk", help='find the setting of each method that meets it, for example "linkage5<=0.05"')
+    parser.add_argument(
+        "--films", action="store_true", help="instead: does a profile help 943 real people find what they like later?"
+    )
+    parser.add_argument("--figures", action="store_true", help="also measure what the papers' own figures need")
     parser.add_argument("--jobs", type=int, default=0, help="processes (one per core)")
     parser.add_argument("--timings", action="store_true", help="seconds and peak_mb in results.csv too")
     parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of the results (results)")
@@ -50,6 +57,8 @@ def _add_evaluate(commands: Commands) -> None:
 
 
 def run_evaluate(options: argparse.Namespace) -> int:
+    if options.films:
+        return run_evaluate_films(options, tuple(_given(options).get("seeds", ())))
     experiment = make_experiment(_given(options))
     risk = parse_risk(options.risk, RELEASE_MEASURES) if options.risk else None
     if options.jobs < 0:
@@ -59,8 +68,10 @@ def run_evaluate(options: argparse.Namespace) -> int:
     with bar() as progress:
         run = begin(experiment, options.out, options.jobs, progress)
         results = seek(run, risk, progress) if risk else conduct(run, progress)
+        figures = measure_figures(run, progress) if options.figures else None
+        grown = growth(run, results, progress)
     write_results(options.out, results, options.timings)
-    write_report(options.out, results)
+    write_report(options.out, results, figures, grown)
     tell_rejected(run.rejected, options.out)
     if options.json:
         print_json({name: value for name, value in asdict(results).items() if name != "costs"})

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 _ROOT = Path(__file__).parent.parent
-_APART = ("bench", "literal", "report", "figures")  # folders whose code no result depends on
+_APART = ("bench", "literal", "report", "figures", "films")  # folders whose code no result depends on
 _SHOWING = ("report", "plot", "commands")  # files that only show results
 
 

@@ -91,6 +91,7 @@ def _crowds(release: Release, assignment: Assignment, profiles: Profiles) -> Mea
     return {
         "anonymity_min": float(release.users.min()),
         "anonymity_median": float(np.median(release.users)),
+        "anonymity_mean": float(release.users.mean()),
         "alone": float(len(alone)),
         "users_with_nothing": float(without),
     }

@@ -25,7 +25,7 @@ PRECISION = (*_BY_PROFILE, *BY_CLICKS)
 RELEASE_MEASURES = (
     *(name for name in COLUMNS[2:] if name not in (*COSTS, *PRECISION)),
     "linkage_test", "prosecutor", "journalist", "marketer", "inference1", "inference3", "inference10",
-    "uniqueness1", "uniqueness3", "uniqueness5", "uniqueness10", "alone", "users_with_nothing",
+    "uniqueness1", "uniqueness3", "uniqueness5", "uniqueness10", "anonymity_mean", "alone", "users_with_nothing",
     "ggd_per_occurrence", "recall", "sDist", "length", "level", "srp1", "srp2", "srp3", "srp4", "srp5",
     "released_distinct", "released_occurrences", "query_linkage5", "rare_term_share",
     "linking_mean", "linking_max", "shared_max",

@@ -1,17 +1,25 @@
 """What does a setting cost? Time and memory, on a page of their own, since they differ from run to run."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from evaluation.report.blocks import Block, Heading, Table, Text
+import altair as alt
+
+from evaluation.plots import Styles, axis, curves, finished, write_picture
+from evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text
+from evaluation.report.growth import exponents
 from evaluation.report.html import to_html
 from evaluation.results import Results, Row, write_whole
 
 
-def write_cost(folder: Path, results: Results) -> list[str]:
-    """cost.html, where anything was timed."""
+def write_cost(folder: Path, results: Results, growth: Sequence[Row] = (), figures: Sequence[Row] = ()) -> list[str]:
+    """cost.html, where anything was timed. `growth` are times of growing logs, `figures` of their settings."""
     if not results.costs:
         return []
-    write_whole(folder / "cost.html", to_html("What the settings cost", cost_blocks(results), {}))
+    blocks = [*cost_blocks(results), *_growth(growth), *_papers(growth, figures)]
+    pictures = {b.name: write_picture(folder, b.name, b.description) for b in blocks if isinstance(b, Picture)}
+    write_whole(folder / "cost.html", to_html("What the settings cost", blocks, pictures))
     return ["cost.html"]
 
 
@@ -26,9 +34,73 @@ def cost_blocks(results: Results) -> list[Block]:
             "Measured with as many settings at once as there are processes, each method loaded and compiled before."
         ),
         Heading("Each setting", 2),
-        Table(("method", "setting", "seconds", "users per second", "peak memory, MB"), lines),
-    ]
+        Table(("method", "setting", "seconds", "users per second", "peak memory, MB"), lines, folded=len(lines) > 12,
+              caption="Seconds, speed and memory of each setting"),
+    ]  # fmt: skip
 
 
 def _speed(users: int, row: Row) -> float | str:
     return users / row["seconds"] if row["seconds"] > 0 else ""
+
+
+def _growth(rows: Sequence[Row]) -> list[Block]:
+    found = exponents(rows)
+    if not found:
+        return []
+    lines = tuple((method, exponent) for method, exponent in sorted(found.items(), key=lambda item: item[1]))
+    return [
+        Heading("Growth with the users", 2),
+        Text(
+            "Each method at its defaults, on an eighth, a quarter, half and all of the log; the exponent b of "
+            "seconds = a · users^b is fitted to the four. A small log is dominated by what does not grow."
+        ),
+        Picture("cost-users", _picture(rows, found), "Seconds against users, both logarithmic."),
+        Table(("method", "exponent"), lines),
+    ]
+
+
+def _picture(rows: Sequence[Row], found: dict[str, float]) -> dict[str, Any]:
+    names = {row["method"]: f"{row['method']} ({found[row['method']]:.2f})" for row in rows if row["method"] in found}
+    data = [
+        {"x": row["users"], "y": row["seconds"], "curve": names[row["method"]], "step": row["users"],
+         "tell": f"{row['method']}: {row['seconds']:.3g} s for {row['users']} users"}
+        for row in rows if row["method"] in names
+    ]  # fmt: skip
+    places = sorted({point["x"] for point in data})
+    x = alt.X("x:Q", title="users", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis(values=places))
+    y = alt.Y("y:Q", title="seconds", scale=alt.Scale(type="log"), axis=axis(format="~g"))
+    drawn = curves(data, x, y, Styles(tuple(names.values())), "method (exponent)")
+    return finished(drawn, "How does the time grow with the users?", "each method at its defaults, in one process")
+
+
+def _papers(growth: Sequence[Row], figures: Sequence[Row]) -> list[Block]:
+    """The two figures of the papers that are of time: thesis 6.5, and 4 of Erola et al."""
+    told = [text for text in (_thesis(growth), _erola(figures)) if text]
+    return [Heading("The papers' figures of time", 2), Points(tuple(told))] if told else []
+
+
+def _thesis(growth: Sequence[Row]) -> str:
+    last = {row["method"]: row for row in growth}  # the largest log comes last
+    found = exponents(growth)
+    if not {"clump", "partition"} <= found.keys():
+        return ""
+    clump, partition = last["clump"]["seconds"], last["partition"]["seconds"]
+    return (
+        "**Milani Fard 2010, Figure 6.5.** The paper: Clump takes longer than Partition, and grows linearly. Ours: for "
+        f"{last['clump']['users']} users clump takes {clump:.2f} s and partition {partition:.2f} s; their exponents "
+        f"are {found['clump']:.2f} and {found['partition']:.2f}."
+    )
+
+
+def _erola(figures: Sequence[Row]) -> str:
+    same = [row for row in figures if row["method"] == "microaggregation"]
+    one = [row["seconds"] for row in same if "categories=1" in row["params"].split()]
+    five = [row["seconds"] for row in same if "categories" not in row["params"]]
+    if not one or not five:
+        return ""
+    ratio = (sum(five) / len(five)) / (sum(one) / len(one))
+    return (
+        "**Erola et al. 2011, Figure 4.** The paper: five categories take three times the time of one, and time is "
+        f"linear in the queries. Ours: k = 2 to 5 take {sum(five) / len(five):.2f} s in the mean with five categories, "
+        f"and {sum(one) / len(one):.2f} s with one, {ratio:.1f} times."
+    )

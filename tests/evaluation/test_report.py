@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import shoal
-from evaluation.report import report_blocks, write_report
 from evaluation.report.blocks import Picture, Table, Text, listed, number, percent
 from evaluation.report.latex import escaped
 from evaluation.report.points import best_at, curves_of, front
 from evaluation.report.stored import read_results
 from evaluation.report.story import answer
+from evaluation.report.writing import report_blocks, write_report
 from evaluation.results import Results, Row
 
 METHODS = "plain;original;everyone;random:k=2,3;linkability:p=1,0.4;clump:k=2,3"

@@ -1,0 +1,162 @@
+"""What serves people best, by what they liked later? Every setting on every split, the same people compared."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from corpus.films import Ratings, load_ratings
+from corpus.knowledge import Knowledge
+from corpus.progress import Progress, silent
+from evaluation.cells import Cell, Laboratory
+from evaluation.conduct import with_controls
+from evaluation.experiment import Experiment
+from evaluation.films.catalogue import catalogue_file
+from evaluation.films.splits import DESIGNS, Design
+from evaluation.films.tasks import PER_PERSON, make_workload
+from evaluation.results import Row, rounded
+from evaluation.settings import Setting, parse_methods
+from evaluation.statistics import compare, holm, intervals
+from evaluation.workers import cores, run_all
+from search.index import index_for
+
+DEFAULT_SEEDS = (0, 1, 2)
+DEFAULT_METHODS = (
+    "plain;everyone;original;random:k=2,5,20;linkability:p=1,0.4,0.2;microaggregation:k=2,5,12;ssc:k=2,5;clump:k=2,5;"
+    "partition:k=2,5;affinity:k=5,50;equality:k=5,50;wordnet-queries:k=5,50"
+)
+CHECK_METHODS = "plain;everyone;original;random:k=5;linkability:p=1,0.4;microaggregation:k=2,5"
+AGAINST = ("plain", "everyone", "original")
+MEASURES = ("ap10", "p10", "ndcg10", "mrr")
+
+
+@dataclass(frozen=True)
+class FilmResults:
+    """One row per design and setting, and each setting against the controls."""
+
+    data: Row
+    rows: list[Row]
+    comparisons: list[Row]
+    failures: list[Row]
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """A setting's scores, people x seeds (NaN where a person has no query), and what attacks on it gave."""
+
+    setting: Setting
+    scores: dict[str, np.ndarray]
+    linkage: float | None
+    failure: str
+
+    def per_person(self, name: str, people: np.ndarray) -> np.ndarray:
+        return np.asarray(np.nanmean(self.scores[name][people], axis=1))
+
+
+def run_films(
+    folder: Path,
+    settings: Sequence[Setting] = (),
+    seeds: Sequence[int] = DEFAULT_SEEDS,
+    jobs: int = 0,
+    progress: Progress = silent,
+    ratings: Ratings | None = None,
+) -> FilmResults:
+    """Measure the settings (all methods, if none are given) on every design. `folder` keeps what is finished."""
+    ratings = load_ratings(progress) if ratings is None else ratings
+    rows, comparisons, failures = [], [], []
+    data: Row = {"people": len(ratings.people), "ratings": len(ratings), "seeds": list(seeds), "designs": {}}
+    for design in DESIGNS:
+        wanted = with_controls(settings or parse_methods(DEFAULT_METHODS if design == "held out" else CHECK_METHODS))
+        measured, told = _measure(ratings, design, wanted, seeds, folder, jobs or cores(), progress)
+        data["designs"][design] = told
+        found = _summarized(design, measured)
+        rows += found.rows
+        comparisons += found.comparisons
+        failures += found.failures
+    return FilmResults(data, rows, comparisons, failures)
+
+
+def _measure(
+    ratings: Ratings,
+    design: Design,
+    settings: Sequence[Setting],
+    seeds: Sequence[int],
+    folder: Path,
+    jobs: int,
+    progress: Progress,
+) -> tuple[list[_Measured], Row]:
+    corpus = str(catalogue_file(ratings))
+    index = index_for(corpus, progress=progress)
+    shape = (len(ratings.people), len(seeds))
+    scores = [{name: np.full(shape, np.nan) for name in MEASURES} for _ in settings]
+    cells: list[list[Cell]] = [[] for _ in settings]
+    queries = []
+    for column, seed in enumerate(seeds):
+        workload = make_workload(ratings, index, Knowledge(), design, seed, progress)
+        queries.append(len(workload.queries))
+        laboratory = Laboratory(_experiment(corpus, settings, seed), workload, folder / "cells")
+        done = run_all(laboratory, [(setting, seed) for setting in settings], jobs, progress)
+        people = _people(ratings, workload.train.users.gather(workload.users).to_list())
+        for i, setting in enumerate(settings):
+            cells[i].append(done[setting, seed])
+            for name in MEASURES:
+                scores[i][name][people, column] = done[setting, seed].scores[name]
+    index.close()
+    made = [_Measured(s, scores[i], _mean_linkage(cells[i]), _failure(cells[i])) for i, s in enumerate(settings)]
+    return made, {"queries": queries, "per_person": PER_PERSON}
+
+
+def _experiment(corpus: str, settings: Sequence[Setting], seed: int) -> Experiment:
+    return Experiment(corpus, "films", tuple(settings), seeds=(seed,), queries=PER_PERSON)
+
+
+def _people(ratings: Ratings, names: list[str]) -> np.ndarray:
+    row_of = {name: row for row, name in enumerate(ratings.people.ids)}
+    return np.array([row_of[name] for name in names], dtype=np.int64)
+
+
+def _mean_linkage(cells: Sequence[Cell]) -> float | None:
+    found = [cell.measures["linkage5"] for cell in cells if "linkage5" in cell.measures]
+    return float(np.mean(found)) if found else None
+
+
+def _failure(cells: Sequence[Cell]) -> str:
+    return next((cell.failure for cell in cells if cell.failure), "")
+
+
+def _summarized(design: str, measured: Sequence[_Measured]) -> FilmResults:
+    """Means over people, of each person's mean over seeds; intervals and tests over people."""
+    people = np.flatnonzero(~np.isnan(measured[0].scores["ap10"]).all(axis=1))
+    values = np.stack([m.per_person("ap10", people) for m in measured])
+    by_name = {m.setting.method: value for m, value in zip(measured, values, strict=True)}
+    plain, own = by_name["plain"].mean(), by_name["original"].mean()
+    rows = []
+    for m, value, (low, high) in zip(measured, values, intervals(values), strict=True):
+        row = _named(design, m) | {"people": len(people), "ap10_low": rounded(low), "ap10_high": rounded(high)}
+        row |= {name: rounded(float(m.per_person(name, people).mean())) for name in MEASURES}
+        row["help_kept"] = rounded(float((value.mean() - plain) / (own - plain))) if own > plain else None
+        row["linkage5"] = None if m.linkage is None else rounded(m.linkage)
+        rows.append(row)
+    comparisons = _comparisons(design, measured, values, by_name)
+    failures = [_named(design, m) | {"reason": m.failure} for m in measured if m.failure]
+    return FilmResults({}, rows, comparisons, failures)
+
+
+def _named(design: str, measured: _Measured) -> Row:
+    return {"design": design, "method": measured.setting.method, "params": measured.setting.params}
+
+
+def _comparisons(
+    design: str, measured: Sequence[_Measured], values: np.ndarray, by_name: dict[str, np.ndarray]
+) -> list[Row]:
+    pairs = [(i, name) for i, m in enumerate(measured) for name in AGAINST if m.setting.method != name]
+    found = compare([values[i] for i, _ in pairs], [by_name[name] for _, name in pairs])
+    corrected = holm(np.array([paired.p for paired in found]))
+    return [
+        _named(design, measured[i])
+        | {"against": name}
+        | {key: rounded(value) for key, value in asdict(paired).items()}
+        | {"p_holm": rounded(float(p))}
+        for (i, name), paired, p in zip(pairs, found, corrected, strict=True)
+    ]

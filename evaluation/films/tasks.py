@@ -1,0 +1,130 @@
+"""What is asked, of which films, and what would the person like? The workload of one split of the ratings."""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from corpus.errors import InputError
+from corpus.films import Ratings
+from corpus.knowledge import Knowledge
+from corpus.profiles import build_profiles
+from corpus.progress import Progress, silent
+from corpus.querylog import QueryLog, make_log
+from evaluation.films.catalogue import catalogue_order, liked_texts
+from evaluation.films.splits import Design, Split, split
+from evaluation.kept import code_digest
+from evaluation.precision import CANDIDATES, TestQueries
+from evaluation.truth import Truth
+from evaluation.workload import Workload
+from search.index import Index
+
+FEWEST_FILMS = 20  # candidates of a query that counts
+FEWEST_HOLDING = 10  # rated films that hold a keyword, for it to be a query
+PER_PERSON = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A person's test query: its candidates, which of them the person liked later."""
+
+    person: int
+    query: int
+    documents: np.ndarray
+    relevant: np.ndarray
+
+
+def possible_queries(ratings: Ratings) -> list[str]:
+    """All genres, and the keywords that enough rated films hold."""
+    rated = np.unique(ratings.film)
+    genres = {genre for film in rated for genre in ratings.genres[film]}
+    keywords = [keyword for film in rated for keyword in set(ratings.keywords[film])]
+    names, counts = np.unique(np.array(keywords), return_counts=True)
+    return sorted(genres | {str(name) for name, count in zip(names, counts, strict=True) if count >= FEWEST_HOLDING})
+
+
+def profile_log(ratings: Ratings, parts: Split) -> QueryLog:
+    """What people liked early, as a log: the title and the keywords of each film, at the time of its rating."""
+    rows = np.flatnonzero(parts.profile_ratings(ratings))
+    texts = {film: liked_texts(ratings, film) for film in np.unique(ratings.film[rows]).tolist()}
+    typed = [texts[film] for film in ratings.film[rows].tolist()]
+    many = [len(queries) for queries in typed]
+    people = np.repeat(ratings.user[rows], many)
+    return make_log(
+        pl.Series([ratings.people.ids[person] for person in people], dtype=pl.String),
+        pl.Series([query for queries in typed for query in queries], dtype=pl.String),
+        np.repeat(ratings.time[rows], many),
+    )
+
+
+def make_workload(
+    ratings: Ratings, index: Index, known: Knowledge, design: Design, seed: int, progress: Progress = silent
+) -> Workload:
+    """All that the methods are measured with: no test film and no later rating is in its `train`."""
+    parts = split(ratings, design, seed)
+    train = profile_log(ratings, parts)
+    row_of = {name: row for row, name in enumerate(train.users.to_list())}
+    names = possible_queries(ratings)
+    asked = [
+        one for one in _asked(ratings, parts, index, names, seed, progress) if ratings.people.ids[one.person] in row_of
+    ]
+    if not asked:
+        raise InputError("no person liked a film that a query finds: nothing can be measured on these ratings")
+    user = np.array([row_of[ratings.people.ids[one.person]] for one in asked], dtype=np.int32)
+    documents = np.stack([one.documents for one in asked])
+    relevant = np.stack([one.relevant for one in asked])
+    queries = TestQueries(user, np.array([one.query for one in asked], dtype=np.int32), documents, 0)
+    truth = Truth("", np.arange(len(asked)), user, relevant, relevant.sum(axis=1))
+    size = build_profiles(train, known.words).size[truth.users]
+    no_test = make_log(pl.Series([], dtype=pl.String), pl.Series([], dtype=pl.String))
+    digest = hashlib.sha256(f"{design}|{seed}|{train.digest()}|{_code()}".encode())
+    for array in (user, documents, relevant):
+        digest.update(np.ascontiguousarray(array).data)
+    return Workload(train, no_test, queries, (truth,), size, 0, digest.hexdigest())
+
+
+def _code() -> str:
+    return code_digest("corpus", "search", "anonymizer", "evaluation")
+
+
+def _asked(
+    ratings: Ratings, parts: Split, index: Index, names: list[str], seed: int, progress: Progress
+) -> list[Asked]:
+    """Up to five queries of each person, drawn from those that find a film which the person liked later."""
+    found = _found(index, names, progress)
+    place = np.full(len(ratings.films), -1)
+    order = catalogue_order(ratings)
+    place[order] = np.arange(len(order))
+    test, later = parts.test_film[order], parts.liked_later(ratings)
+    rng = np.random.default_rng([seed, 4])
+    chosen: list[Asked] = []
+    for person in range(len(ratings.people)):
+        mine = ratings.user == person
+        liked = np.zeros(len(order), dtype=bool)
+        liked[place[ratings.film[mine & later]]] = True
+        open_to = test.copy()
+        open_to[place[ratings.film[mine & parts.early]]] = False  # what was seen is no find
+        useful = [q for q, documents in enumerate(found) if _counts(documents[open_to[documents]], liked)]
+        for q in sorted(rng.permutation(useful)[:PER_PERSON].tolist()) if liked.any() else []:
+            chosen.append(_one(person, q, found[q][open_to[found[q]]][:CANDIDATES], liked))
+    return chosen
+
+
+def _found(index: Index, names: list[str], progress: Progress) -> list[np.ndarray]:
+    """All films that each query finds, the engine's best first."""
+    found = []
+    for done, name in enumerate(names):
+        progress(done, len(names), "finding candidates")
+        found.append(index.engine.candidates(name, len(index)).documents)
+    return found
+
+
+def _counts(documents: np.ndarray, liked: np.ndarray) -> bool:
+    return len(documents) >= FEWEST_FILMS and bool(liked[documents[:CANDIDATES]].any())
+
+
+def _one(person: int, query: int, documents: np.ndarray, liked: np.ndarray) -> Asked:
+    padded = np.full(CANDIDATES, -1, dtype=np.int64)
+    padded[: len(documents)] = documents
+    return Asked(person, query, padded, np.where(padded >= 0, liked[padded], False))

@@ -1,0 +1,66 @@
+"""How does the time of a method grow with the users? Its default setting on growing parts of the log."""
+
+import multiprocessing
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
+
+import numpy as np
+
+from corpus.errors import InputError
+from corpus.profiles import build_profiles
+from corpus.progress import Progress, silent
+from evaluation.bench.measuring import fitted_exponent
+from evaluation.cells import Laboratory
+from evaluation.conduct import CONTROLS, Run
+from evaluation.results import Results, Row
+from evaluation.settings import Setting, distinct, make_setting
+
+PARTS = (0.125, 0.25, 0.5, 1.0)
+_POLL_SECONDS = 0.2
+
+
+def growth(run: Run, results: Results, progress: Progress = silent) -> list[Row]:
+    """Seconds of each method that gave something, at its defaults, for an eighth to all of the users.
+
+    They are timed one after the other, in a process of their own. One that breaks there is left out.
+    """
+    failed = {row["method"] for row in results.failures}
+    methods = dict.fromkeys(row["method"] for row in results.rows if row["method"] not in (*CONTROLS, *failed))
+    settings = distinct(make_setting(method, {}) for method in methods)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        futures = [pool.submit(_timed, run.laboratory, setting) for setting in settings]
+        while waiting := wait(futures, _POLL_SECONDS).not_done:
+            progress(len(futures) - len(waiting), len(futures), "timing growth")
+    return [row for future in futures if not future.exception() for row in future.result()]
+
+
+def _timed(laboratory: Laboratory, setting: Setting) -> list[Row]:
+    train, knowledge = laboratory.workload.train, laboratory.knowledge
+    method = setting.make(knowledge)
+    sizes = [max(1, round(part * len(train.users))) for part in PARTS]
+    rows: list[Row] = []
+    for warm, size in [(True, sizes[0]), *((False, size) for size in sizes)]:
+        part = train.for_users(np.arange(size)).compacted()
+        data = part if method.info.takes == "log" else build_profiles(part, knowledge.words)
+        start = time.perf_counter()
+        try:
+            method.anonymize(data, seed=0)
+        except InputError:  # too few users for this setting
+            continue
+        if not warm:
+            seconds = time.perf_counter() - start
+            rows.append({"method": setting.method, "params": setting.params, "users": size, "seconds": seconds})
+    return rows
+
+
+def exponents(rows: Sequence[Row]) -> dict[str, float]:
+    """The b of seconds = a * users^b, of each method with three sizes or more."""
+    by_method: dict[str, list[Row]] = {}
+    for row in rows:
+        by_method.setdefault(row["method"], []).append(row)
+    return {
+        method: fitted_exponent([row["users"] for row in same], [row["seconds"] for row in same])
+        for method, same in by_method.items()
+        if len(same) >= 3
+    }

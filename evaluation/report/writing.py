@@ -1,0 +1,116 @@
+"""What does an experiment leave to be read? A page, a text, a table for LaTeX, and the pictures as files."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from evaluation.figures.drawing import figure_blocks
+from evaluation.films.experiment import FilmResults
+from evaluation.films.stored import read_films
+from evaluation.films.telling import film_blocks
+from evaluation.plots import Styles, write_picture
+from evaluation.report.blocks import Block, Heading, Picture, Text
+from evaluation.report.cost import write_cost
+from evaluation.report.html import to_html
+from evaluation.report.latex import to_latex
+from evaluation.report.markdown import to_markdown
+from evaluation.report.points import Curve, curves_of, is_control
+from evaluation.report.stored import read_growth, read_results, timings_name
+from evaluation.report.story import answer, simulated
+from evaluation.report.tables import how_to_read, tables
+from evaluation.report.tradeoff import tradeoff
+from evaluation.results import Results, Row, csv_text, write_whole
+
+_PICTURES = (
+    ("precision-risk", "ap10", "linkage5", "How much precision at which risk of being found?"),
+    ("kept-risk", "kept", "linkage5", "How much of what is personal is kept at which risk of being found?"),
+    ("precision-inference", "ap10", "inference5", "How much precision at which risk of being seen through?"),
+    ("clicks-risk", "ap10_clicks", "linkage5", "How well are clicked documents ranked at which risk of being found?"),
+)
+
+
+def write_report(
+    folder: Path, results: Results, figures: Results | None = None, growth: Sequence[Row] = ()
+) -> list[str]:
+    """report.html, report.md, table.tex and the pictures; the names of the files.
+
+    `figures` are results of further settings, which only the papers' figures need; `growth` are times of parts of the
+    log.
+
+    All but the cost page say the same in every run with one seed: times, which differ, stand on a page of their own.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    blocks = report_blocks(results, figures.rows if figures else (), read_films(folder))
+    title = _title(results)
+    _keep(folder, figures, growth)
+    pictures = {b.name: write_picture(folder, b.name, b.description) for b in blocks if isinstance(b, Picture)}
+    write_whole(folder / "report.html", to_html(title, blocks, pictures))
+    write_whole(folder / "report.md", to_markdown(title, blocks))
+    write_whole(folder / "table.tex", to_latex(results, title))
+    return [
+        "report.html",
+        "report.md",
+        "table.tex",
+        *write_cost(folder, results, growth, figures.costs if figures else ()),
+    ]
+
+
+def rewrite_report(folder: Path) -> None:
+    """The report of what the folder holds, if it holds results: to be called when something was added."""
+    if (folder / "results.json").exists():
+        figures = read_results(folder, "figures") if (folder / "figures.json").exists() else None
+        write_report(folder, read_results(folder), figures, read_growth(folder))
+
+
+def _keep(folder: Path, figures: Results | None, growth: Sequence[Row]) -> None:
+    """What the report needs besides the results, so that it can be written again."""
+    if figures is None:
+        (folder / "figures.json").unlink(missing_ok=True)
+    else:
+        content = {name: value for name, value in asdict(figures).items() if name != "costs"}
+        write_whole(folder / "figures.json", json.dumps(content, ensure_ascii=False) + "\n")
+        write_whole(folder / timings_name("figures"), csv_text(figures.costs, list(figures.costs[0])))
+    if growth:
+        write_whole(folder / "growth.csv", csv_text(growth, list(growth[0])))
+
+
+def report_blocks(results: Results, figures: Sequence[Row] = (), films: FilmResults | None = None) -> list[Block]:
+    """All that the report says, in its order."""
+    made = curves_of(results.rows)
+    styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
+    return [
+        *answer(results), *how_to_read(), *_tradeoffs(results, made, styles), *_films(films), *tables(results),
+        *figure_blocks([*results.rows, *figures]),
+        Heading("Cost", 2), Text("What each setting costs in time and memory is on the page [cost.html](cost.html)."),
+    ]  # fmt: skip
+
+
+def _films(films: FilmResults | None) -> list[Block]:
+    """What real people liked later, where it was measured."""
+    if films is not None:
+        return film_blocks(films)
+    told = "Whether a profile helps real people to find what they like later is measured by `shoal evaluate --films`."
+    return [Text(told, "aside")]
+
+
+def _tradeoffs(results: Results, made: Sequence[Curve], styles: Styles) -> list[Block]:
+    blocks: list[Block] = []
+    for name, precision, risk, title in _PICTURES:
+        drawn = tradeoff(results.rows, made, styles, precision, risk, title)
+        if drawn is not None:
+            blocks.append(Picture(name, drawn, _caption(results, precision, risk)))
+    return [Heading("Precision against risk", 2), *blocks] if blocks else []
+
+
+def _caption(results: Results, precision: str, risk: str) -> str:
+    who = "simulated users" if simulated(results) else "users"
+    return (
+        f"`{precision}` against `{risk}`, {results.data['evaluated_users']} {who}. Up and to the left is better. Each "
+        "mark is a setting, each line a method from its least to its most private setting."
+    )
+
+
+def _title(results: Results) -> str:
+    who = "simulated users" if simulated(results) else "users"
+    return f"Precision against privacy: {results.experiment['corpus']}, {results.data['users']} {who}"
