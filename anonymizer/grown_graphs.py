@@ -6,6 +6,8 @@ degrees are lower bounds; they are exact where a graph is a whole component. Eve
 that protect a class in its graph have at least its degree themselves, and are released whenever it is.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -18,105 +20,160 @@ from corpus.progress import Progress
 _WORK_AT_ONCE = 5_000_000
 
 
+class _Search(NamedTuple):
+    """All that is needed to find the neighbours of a class. Classes are numbered by norm.
+
+    Smaller ones are found as affine_pairs finds them: the long prefix of a class in the index of short ones. Larger
+    ones are found the other way round.
+    """
+
+    theta: float
+    start: np.ndarray
+    concept: np.ndarray
+    square: np.ndarray
+    norm: np.ndarray
+    bits: np.ndarray
+    spare_as_smaller: np.ndarray
+    spare_as_larger: np.ndarray
+    short: np.ndarray
+    short_start: np.ndarray
+    short_held_by: np.ndarray
+    long: np.ndarray
+    long_start: np.ndarray
+    long_held_by: np.ndarray
+    low: np.ndarray  # the first class whose norm allows it to be affine to each one
+    high: np.ndarray  # one past the last
+
+
+class _Scratch(NamedTuple):
+    """Room that all graphs share, so that a small one costs little."""
+
+    members: np.ndarray
+    member_start: np.ndarray
+    local: np.ndarray  # the place of a class in the graph that grows now, -1 for none
+    seen: np.ndarray  # the last member that met each class
+    seen_users: np.ndarray
+    clock: np.ndarray  # tells which marks in seen, and in seen_users, are old
+
+
 def cores_of_grown_graphs(
     classes: AffinityClasses, theta: float, v_max: int, users: int, progress: Progress
 ) -> np.ndarray:
     """A lower bound of the anonymity degree of every class."""
-    # A graph grows to smaller and to larger vectors, so both sides index and look up the longer prefix.
-    index = prefix_index(classes, theta**2)
-    lengths = prefix_lengths(classes.start, classes.concept, classes.square, classes.norm, theta**2)
-    vectors = (classes.start, classes.concept, classes.square, classes.norm)
-    signs = signatures(classes, theta)
-    signed = (signs.bits, signs.spare_as_smaller, signs.spare_as_larger)
+    search, scratch = _search(classes, theta), _scratch(len(classes), min(v_max, len(classes)), users)
     seeds = np.lexsort((np.arange(len(classes)), -np.diff(classes.user_start)))
     degree = np.full(len(classes), -1, dtype=np.int64)
-    local = np.full(len(classes), -1, dtype=np.int64)
-    seen = np.full((2, max(users, len(classes))), -1, dtype=np.int64)
-    clock = np.zeros(2, dtype=np.int64)
-    room = np.zeros((2, min(v_max, len(classes)) + 1), dtype=np.int64)
     done = 0
     while done < len(classes):
         progress(done, len(classes), "growing graphs of affine queries")
-        done = _grow_from(
-            done, seeds, vectors, signed, theta, room, index.start, index.held_by, lengths,
-            classes.user_start, classes.user, degree, local, seen, clock, _WORK_AT_ONCE,
-        )  # fmt: skip
+        done = _grow_from(done, seeds, search, scratch, classes.user_start, classes.user, degree, _WORK_AT_ONCE)
     progress(done, len(classes), "growing graphs of affine queries")
     return degree
 
 
+def _search(classes: AffinityClasses, theta: float) -> _Search:
+    vectors = (classes.start, classes.concept, classes.square, classes.norm)
+    signs = signatures(classes, theta)
+    short, long = prefix_index(classes, theta), prefix_index(classes, theta**2)
+    low = np.searchsorted(classes.norm, classes.norm * theta**2 * (1 - 1e-9))
+    high = np.searchsorted(classes.norm, classes.norm / theta**2 * (1 + 1e-9), side="right")
+    return _Search(
+        theta, *vectors, signs.bits, signs.spare_as_smaller, signs.spare_as_larger,
+        prefix_lengths(*vectors, theta), short.start, short.held_by,
+        prefix_lengths(*vectors, theta**2), long.start, long.held_by, low, high,
+    )  # fmt: skip
+
+
+def _scratch(classes: int, v_max: int, users: int) -> _Scratch:
+    room = np.zeros((2, v_max + 1), dtype=np.int64)
+    marks = np.full((2, classes), -1, dtype=np.int64)
+    users_seen, clock = np.full(users, -1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    return _Scratch(room[0], room[1], marks[0], marks[1], users_seen, clock)
+
+
 @njit(cache=True)
 def _grow_from(
-    done: int, seeds: np.ndarray, vectors: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    signed: tuple[np.ndarray, np.ndarray, np.ndarray],
-    theta: float, room: np.ndarray, index_start: np.ndarray, held_by: np.ndarray, lengths: np.ndarray,
-    user_start: np.ndarray, user: np.ndarray, degree: np.ndarray, local: np.ndarray,
-    seen: np.ndarray, clock: np.ndarray, work: int,
+    done: int, seeds: np.ndarray, search: _Search, scratch: _Scratch,
+    user_start: np.ndarray, user: np.ndarray, degree: np.ndarray, work: int,
 ) -> int:  # fmt: skip
     """Grow a graph around each next seed that is in none, until this much work is done: the next seed."""
+    clock = scratch.clock
     while done < len(seeds) and work > 0:
         seed = seeds[done]
         done += 1
         work -= 1
         if degree[seed] >= 0:
             continue
-        members, start, neighbour, cost = _grow(
-            seed, vectors, signed, theta, room, index_start, held_by, lengths, degree, local, seen[0], clock
-        )
+        members, start, neighbour, cost = _grow(seed, search, scratch, degree)
         work -= cost
         cores, clock[1] = cores_of_small_graph(
-            start, neighbour, user_start[members], user_start[members + 1], user, seen[1], clock[1]
+            start, neighbour, user_start[members], user_start[members + 1], user, scratch.seen_users, clock[1]
         )
         for i in range(len(members)):
             degree[members[i]] = cores[i]
-            local[members[i]] = -1
+            scratch.local[members[i]] = -1
     return done
 
 
 @njit(cache=True)
 def _grow(
-    seed: int, vectors: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    signed: tuple[np.ndarray, np.ndarray, np.ndarray], theta: float, room: np.ndarray,
-    index_start: np.ndarray, held_by: np.ndarray, lengths: np.ndarray,
-    degree: np.ndarray, local: np.ndarray, seen: np.ndarray, clock: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
+    seed: int, search: _Search, scratch: _Scratch, degree: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """The graph around a seed: its members, and the neighbours of each among them."""
-    start, concept, square, norm = vectors
-    bits, spare_as_smaller, spare_as_larger = signed
-    members, member_start = room
+    theta, start, concept, square, norm, bits, as_smaller, as_larger = search[:8]
+    short, short_start, short_held_by, long, long_start, long_held_by, low, high = search[8:]
+    members, member_start, local, seen = scratch.members, scratch.member_start, scratch.local, scratch.seen
     v_max = len(members) - 1
     neighbour = np.empty(64, dtype=np.int64)
     members[0], local[seed] = seed, 0
     size, edges, cost, at = 1, 0, 0, 0
     while at < size:
         c = members[at]
-        clock[0] += 1
-        seen[c] = clock[0]
-        low = np.searchsorted(norm, theta * theta * norm[c] * (1 - 1e-9))
-        high = np.searchsorted(norm, norm[c] / (theta * theta) * (1 + 1e-9), side="right")
-        for f in concept[start[c] : start[c] + lengths[c]]:
-            listed = held_by[index_start[f] : index_start[f + 1]]
-            for other in listed[np.searchsorted(listed, low) :]:
-                if other >= high:
-                    break
-                cost += 1
-                if seen[other] == clock[0] or degree[other] >= 0 or (local[other] < 0 and size == v_max):
-                    continue
-                seen[other] = clock[0]
-                small, large = min(c, other), max(c, other)
-                if not lacks_at_most(bits[small], bits[large], spare_as_smaller[small]):
-                    continue
-                if not lacks_at_most(bits[large], bits[small], spare_as_larger[large]):
-                    continue
-                if not are_affine(c, other, start, concept, square, norm, theta):
-                    continue
-                if local[other] < 0:
-                    members[size], local[other] = other, size
-                    size += 1
-                if edges == len(neighbour):
-                    neighbour = np.concatenate((neighbour, np.empty(edges, dtype=np.int64)))
-                neighbour[edges] = local[other]
-                edges += 1
+        scratch.clock[0] += 1
+        now = scratch.clock[0]
+        for larger in range(2):
+            for i in range(start[c], start[c] + (short[c] if larger else long[c])):
+                f = concept[i]
+                held_by = long_held_by if larger else short_held_by
+                first, last = (long_start[f], long_start[f + 1]) if larger else (short_start[f], short_start[f + 1])
+                end = high[c] if larger else c
+                for j in range(first + _place(held_by, first, last, c + 1 if larger else low[c]), last):
+                    other = held_by[j]
+                    if other >= end:
+                        break
+                    cost += 1
+                    small, large = (c, other) if larger else (other, c)
+                    if (
+                        not lacks_at_most(bits[small], bits[large], as_smaller[small])
+                        or not lacks_at_most(bits[large], bits[small], as_larger[large])
+                        or degree[other] >= 0
+                        or seen[other] == now
+                        or (local[other] < 0 and size == v_max)
+                    ):
+                        continue
+                    seen[other] = now
+                    if not are_affine(small, large, start, concept, square, norm, theta):
+                        continue
+                    if local[other] < 0:
+                        members[size], local[other] = other, size
+                        size += 1
+                    if edges == len(neighbour):
+                        neighbour = np.concatenate((neighbour, np.empty(edges, dtype=np.int64)))
+                    neighbour[edges] = local[other]
+                    edges += 1
         at += 1
         member_start[at] = edges
     return members[:size].copy(), member_start[: size + 1].copy(), neighbour[:edges].copy(), cost
+
+
+@njit(cache=True)
+def _place(ascending: np.ndarray, first: int, last: int, value: int) -> int:
+    """How many of ascending[first:last] are below the value."""
+    low, high = first, last
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low - first
