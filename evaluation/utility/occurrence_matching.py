@@ -54,7 +54,9 @@ def match(
                 for j in range(b - a):
                     t = own_term[a + j]
                     for i in range(near_start[t], near_start[t + 1]):
-                        if left[j] > _LEAST and edges[i] == far and here[near[i]] >= 0:
+                        if left[j] <= _LEAST or edges[i] > far:
+                            break
+                        if edges[i] == far and here[near[i]] >= 0:
                             rows, n = _stand(rows, n, here[near[i]], t, j, left, room, 1)
         for row in range(first, n):
             room[int(rows[0, row])] = weight[int(rows[0, row])]
