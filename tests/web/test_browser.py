@@ -127,7 +127,7 @@ def test_keys_lead_to_the_box_and_through_the_results(page: Page, width: Width, 
 def test_a_misspelt_query_leads_to_the_right_one(page: Page) -> None:
     page.goto("/search?q=immigrattion")
     page.locator(".suggestion a").click()
-    page.wait_for_url("**/search?q=immigration")
+    page.wait_for_url("**/search?q=immigration&*")
     expect(page.locator(".result").first).to_be_visible()
 
 

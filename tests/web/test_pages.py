@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -56,10 +57,19 @@ def test_what_is_not_allowed_is_refused_with_a_message_on_the_page(client: Flask
     assert client.get(f"/api/v1/search?q=climate&{asked}").json["error"]["message"]
 
 
-def test_a_user_gets_three_columns_and_nobody_gets_the_plain_one(client: FlaskClient, someone: str) -> None:
-    assert re.findall(r'id="head-(\w+)"', search(client, q="climate change", user=someone)) == [
-        "plain", "personalized", "anonymized",
-    ]  # fmt: skip
+def test_a_search_is_answered_in_three_columns_by_a_sample_person_if_nobody_was_picked(
+    client: FlaskClient, someone: str
+) -> None:
+    picked, sampled = search(client, q="climate change", user=someone), search(client, q="climate change")
+    for page in (picked, sampled):
+        assert re.findall(r'id="head-(\w+)"', page) == ["plain", "personalized", "anonymized"]
+    assert "Nobody was picked" in sampled
+    assert "Nobody was picked" not in picked
+
+
+def test_a_real_person_is_never_shown_unasked(client: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = replace(app.extensions["shoal.service"], simulated=False)
+    monkeypatch.setitem(app.extensions, "shoal.service", real)
     assert re.findall(r'id="head-(\w+)"', search(client, q="climate change")) == ["plain"]
 
 

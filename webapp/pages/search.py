@@ -26,8 +26,11 @@ def search() -> ResponseReturnValue:
     asked = read_asked(request.args)
     if not asked.question.query:
         return redirect(asked.question.but(page=1).address("/"))
+    sampled = not (asked.question.user or asked.question.group) and service().simulated
+    if sampled:  # without a person there is nothing to compare, and a simulated one has nothing to hide
+        asked = read_asked({**request.args, "user": service().people.featured[0].key})
     comparison = compare(asked.question, asked.asker, service())
-    response = make_response(render("search.html", asked, comparison=comparison))
+    response = make_response(render("search.html", asked, comparison=comparison, sampled=sampled))
     response.headers["Server-Timing"] = ", ".join(
         f"{part};dur={1000 * seconds:.2f}" for part, seconds in comparison.seconds.items()
     )
