@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import Connection, Engine, Select, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
@@ -53,6 +51,9 @@ class Database:
 
     def upgrade(self) -> None:
         """Bring the tables to what this version of the program expects."""
+        from alembic import command  # here, since the process of a job starts without it
+        from alembic.config import Config
+
         config = Config()
         config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
         with _told(self._engine.url), self._writing.connect() as connection:

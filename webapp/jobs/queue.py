@@ -4,16 +4,17 @@ import os
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, or_, select, update
 
 from corpus.errors import InputError
 from webapp.database import Database, Job
-from webapp.database.models import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, now
+from webapp.database.models import CANCELLED, FAILED, INTERRUPTED, QUEUED, RUNNING, now
 from webapp.jobs.processes import birth, host, is_alive, stop
 
 AT_ONCE = max(1, (os.cpu_count() or 2) // 2)  # jobs that run side by side; the others wait
 _GRACE = timedelta(seconds=8)  # a cancelled job that does not look up for so long is stopped
 _SILENCE = timedelta(minutes=30)  # a job of another machine that says nothing for so long is given up
+_STARTING = timedelta(seconds=30)  # a process that has not claimed its job after so long is not coming
 _AGAIN = (FAILED, CANCELLED, INTERRUPTED)
 
 
@@ -38,7 +39,10 @@ def claim_job(database: Database, job_id: int, even_if_busy: bool = False) -> Jo
     with database.writing() as session:
         running = session.scalar(select(func.count()).select_from(Job).where(Job.state == RUNNING)) or 0
         job = session.scalar(select(Job).where(Job.id == job_id, Job.state == QUEUED).with_for_update())
-        if job is None or (running >= AT_ONCE and not even_if_busy):
+        if job is None:
+            return None
+        if running >= AT_ONCE and not even_if_busy:
+            job.seen_at = None  # to be started by who ends next
             return None
         moment, pid = now(), os.getpid()
         job.state, job.host, job.pid, job.birth, job.attempts = RUNNING, host(), pid, birth(pid), job.attempts + 1
@@ -70,7 +74,7 @@ def start_again(database: Database, job_id: int) -> None:
     job = get_job(database, job_id)
     with database.writing() as session:
         again = update(Job).where(Job.id == job_id, Job.state.in_(_AGAIN))
-        changed = session.execute(again.values(state=QUEUED, cancel=False, error="", finished_at=None))
+        changed = session.execute(again.values(state=QUEUED, cancel=False, error="", seen_at=None, finished_at=None))
         if not changed.rowcount:  # type: ignore[attr-defined]
             raise InputError(f"run {job_id} is {job.state}: only one that failed or was stopped can be started again")
 
@@ -109,9 +113,10 @@ def waiting_jobs(database: Database) -> list[int]:
         return list(session.scalars(select(Job.id).where(Job.state == QUEUED).order_by(Job.id).limit(free)))
 
 
-def is_over(job: Job) -> bool:
-    return job.state not in (QUEUED, RUNNING)
-
-
-def is_done(job: Job) -> bool:
-    return job.state == DONE
+def may_start(database: Database, job_id: int) -> bool:
+    """Whether to start a process for a waiting job: only one at a time, though many may look after the jobs."""
+    moment = now()
+    idle = or_(Job.seen_at.is_(None), Job.seen_at < moment - _STARTING)
+    waiting = update(Job).where(Job.id == job_id, Job.state == QUEUED, idle).values(seen_at=moment)
+    with database.writing() as session:
+        return session.execute(waiting.returning(Job.id)).first() is not None

@@ -5,7 +5,7 @@ import sys
 from threading import Thread
 
 from webapp.database import Database
-from webapp.jobs.queue import tend_running, waiting_jobs
+from webapp.jobs.queue import may_start, tend_running, waiting_jobs
 from webapp.settings import Settings
 
 
@@ -13,7 +13,8 @@ def tend(database: Database, settings: Settings) -> None:
     """Look after all jobs: give up those whose process is gone, and start those that wait."""
     tend_running(database)
     for job_id in waiting_jobs(database):
-        start_process(settings, job_id)
+        if may_start(database, job_id):
+            start_process(settings, job_id)
 
 
 def start_process(settings: Settings, job_id: int) -> int:

@@ -24,7 +24,7 @@ from webapp.jobs.tasks import add_run
 from webapp.jobs.worker import work
 from webapp.releases import ActiveReleases, release_folder
 
-KILLS = int(os.environ.get("SHOAL_KILLS", "12"))
+KILLS = int(os.environ.get("SHOAL_KILLS", "8"))
 
 
 class Victim:

@@ -89,6 +89,20 @@ def test_a_method_that_refuses_the_log_is_a_failed_run_with_its_reason(desk: Des
     assert not release_folder(desk.settings.instance, f"r{number}").exists()
 
 
+def test_a_folder_that_cannot_be_written_is_a_failed_run_with_its_reason(desk: Desk) -> None:
+    desk.settings.instance.mkdir(parents=True, exist_ok=True)
+    (desk.settings.instance / "runs").write_text("in the way")
+    number = add_run(desk.database, "everyone", {}, desk.log_id)
+    assert work(desk.database, desk.settings, number)
+    job = get_job(desk.database, number)
+    assert job.state == FAILED
+    assert "start it again" in job.error
+    (desk.settings.instance / "runs").unlink()
+    start_again(desk.database, number)
+    assert work(desk.database, desk.settings, number)
+    assert get_job(desk.database, number).state == DONE
+
+
 def test_a_log_that_was_changed_is_refused(desk: Desk, tmp_path: os.PathLike[str]) -> None:
     from pathlib import Path
 
@@ -118,6 +132,19 @@ def test_no_more_jobs_run_at_once_than_allowed(desk: Desk, monkeypatch: pytest.M
     claimed = [claim_job(desk.database, number) is not None for number in numbers]
     assert claimed == [True, True, False, False]
     assert waiting_jobs(desk.database) == []
+
+
+def test_a_waiting_job_gets_one_process_however_many_look_after_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+    monkeypatch.setattr("webapp.jobs.runner.start_process", lambda settings, number: started.append(number))
+    number = add_job(desk.database, RUN, {}, 1)
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(lambda _: tend(desk.database, desk.settings), range(10)))
+    assert started == [number]
+    with desk.database.writing() as session:
+        session.get_one(Job, number).seen_at = now() - timedelta(minutes=1)
+    tend(desk.database, desk.settings)  # its process never came
+    assert started == [number, number]
 
 
 def test_a_waiting_job_is_cancelled_at_once(desk: Desk) -> None:
