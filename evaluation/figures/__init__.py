@@ -33,6 +33,7 @@ class Figure:
     y_title: str
     lines: tuple[Line, ...]
     see: Callable[[Seen], str]  # what our points say, in a sentence
+    needs: tuple[str, ...] = ()  # lines without which it tells nothing, besides the first
     bound: str = ""  # a line to compare with: "x", or "1/x"
     logarithmic: bool = False
 

@@ -37,7 +37,8 @@ def _f_beta(letter: str, beta: str, column: str) -> Figure:
         f"affinity-6{letter}", _PAPER, f"Figure 6 ({letter})", f"Is the harmless released, and no more? F, beta={beta}",
         "Affinity clearly outperforms equality for every k, and F falls as k grows. (The paper's labels are people's "
         "and not public; ours are WordNet's: what is of places, times, people, religion, sex or health.)",
-        _METHODS, "k", "k", f"F, beta={beta}", _lines(column), _more_released, logarithmic=True,
+        _METHODS, "k", "k", f"F, beta={beta}", _lines(column), _more_released, needs=(_AFF9,),
+        logarithmic=True,
     )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ FIGURES = (
         "Affinity releases more than equality at every k, and more with theta=0.8 than with 0.9. (5 (b) is of one real "
         "person of AOL's log, which is not here.)",
         _METHODS, "k", "k", "share of distinct queries released", _lines("released_distinct"), _more_released,
-        logarithmic=True,
+        needs=(_AFF9,), logarithmic=True,
     ),
     *(_f_beta(letter, beta, column) for letter, beta, column in (("a", "1", "f_beta1"), ("b", "0.1", "f_beta01"))),
     Figure(
@@ -55,6 +56,7 @@ FIGURES = (
         "Affinity and WordNet generalization lose less than equality for all k; for low k affinity loses less than "
         "WordNet, whose loss stays nearly the same as k grows.",
         f"{_METHODS};wordnet-queries:k={_KS}", "k", "k", "NCP",
-        (*_lines("ncp")[:2], Line(_WN, "wordnet-queries", "ncp")), _less_lost, logarithmic=True,
+        (*_lines("ncp")[:2], Line(_WN, "wordnet-queries", "ncp")), _less_lost, needs=(_AFF9, _WN),
+        logarithmic=True,
     ),
 )  # fmt: skip

@@ -61,7 +61,8 @@ def _is_number(text: str) -> bool:
 
 def _blocks(figure: Figure, rows: Sequence[Row]) -> list[Block]:
     seen = points_of(figure, rows)
-    if figure.lines[0].label not in seen or not any(len(points) > 1 for points in seen.values()):
+    needed = {figure.lines[0].label, *figure.needs}
+    if not needed <= seen.keys() or not any(len(points) > 1 for points in seen.values()):
         return []
     return [
         Heading(f"{figure.paper}, {figure.number}: {figure.title}", 3),

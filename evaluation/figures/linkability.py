@@ -57,7 +57,7 @@ FIGURES = (
         "Average precision at 10 is 78.86 % with p=0.4 and a=1, significantly better than search without profiles.",
         f"{_OVER_P};{_CONTROLS}", "p", "p", "AP@10",
         (Line("linkability", _METHOD, "ap10"), Line("plain", "plain", "ap10"), Line("everyone", "everyone", "ap10")),
-        _gain,
+        _gain, needs=("plain", "everyone"),
     ),
     Figure(
         "zhu-xiong-3", _PAPER, "Figure 3", "Does it help to compare profiles by what their words mean?",

@@ -57,5 +57,7 @@ def compared(seen: Seen, one: str, other: str, more: str = "above", less: str = 
 def verdict(checks: Iterable[bool], why: str) -> str:
     """All parts of the claim seen, some, or none."""
     found = list(checks)
+    if not found:
+        return f"**Too few settings in common to tell**: {why}."
     told = "We see the same" if all(found) else "We see a part of it" if any(found) else "We do not see this"
     return f"**{told}**: {why}."

@@ -65,17 +65,17 @@ FIGURES = (
         "thesis-6-1", _PAPER, "Figure 6.1", "How much information is lost?",
         "Clump loses as much as 30 % less information than Partition, less so for larger k; Clump1 and Clump2 hardly "
         "differ.",
-        _OVER_K, "k", "k", "distortion (GGD, total)", _lines("ggd"), _loses_less,
+        _OVER_K, "k", "k", "distortion (GGD, total)", _lines("ggd"), _loses_less, needs=(_PARTITION,),
     ),
     Figure(
         "thesis-6-2", _PAPER, "Figure 6.2", "How long are the published transactions?",
         "Clump1's are significantly longer than those of Clump2 and Partition, because it keeps duplicates.",
-        _OVER_K, "k", "k", "mean length of a published profile", _lines("length"), _longer,
+        _OVER_K, "k", "k", "mean length of a published profile", _lines("length"), _longer, needs=(_PARTITION,),
     ),
     Figure(
         "thesis-6-3", _PAPER, "Figure 6.3", "How general are the published items?",
         "Clump2's items are farther from the root (level 1) than Partition's, and those farther than Clump1's.",
-        _OVER_K, "k", "k", "mean level of published items (root = 1)", _lines("level"), _levels,
+        _OVER_K, "k", "k", "mean level of published items (root = 1)", _lines("level"), _levels, needs=(_PARTITION,),
     ),
     Figure(
         "thesis-6-4", _PAPER, "Figure 6.4", "Do more clusters to choose from help?",
