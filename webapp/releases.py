@@ -1,5 +1,6 @@
 """Which release serves the searchers? Asked once per request, so that every answer is wholly of one release."""
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from corpus.errors import InputError
 from webapp.database import Activation, Database, LogFile, Release
 
 _KEPT = 8
+_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""")
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,13 @@ def latest_activation(digest: str) -> Select[str]:
     )
 
 
+def without_names(counterexample: str) -> str:
+    """A counterexample as searchers may see it: what it quotes may be a user's name, or what one user typed."""
+    return _QUOTED.sub("…", counterexample)
+
+
 def _summary(row: Release) -> dict[str, Any]:
     return {
         "release_id": row.id, "method": row.method, "params": row.params, "title": row.title, "measured": row.measured,
-        "verdict": Verdict(row.holds, row.counterexample), "checked_at": row.checked_at,
+        "verdict": Verdict(row.holds, without_names(row.counterexample)), "checked_at": row.checked_at,
     }  # fmt: skip

@@ -38,7 +38,8 @@ def overview() -> str:
     active = next((row for row in rows if row.release and switches and row.release.id == switches[0].release_id), None)
     return render_template(
         "admin/overview.html", active=active, switches=switches[:5], back=previous(switches),
-        busy=[row for row in rows if row.job.state in (QUEUED, RUNNING)], picture=_picture(rows), measures=MEASURES,
+        busy=[(row, job_status(row.job)) for row in rows if row.job.state in (QUEUED, RUNNING)],
+        picture=_picture(rows), measures=MEASURES,
         can_activate=[one.release_id for one in releases().listed() if one.verdict.holds],
     )  # fmt: skip
 

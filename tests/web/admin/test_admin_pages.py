@@ -174,6 +174,23 @@ def test_a_release_that_breaks_its_promise_cannot_be_activated(panel: Panel, two
             session.get_one(Release, f"r{two_runs[0]}").holds = True
 
 
+@pytest.mark.parametrize("name", ["canary-7731905", "o'brien", 'say "so"', "both ' and \"", "back\\slash'"])
+def test_a_counterexample_names_nobody_to_searchers(panel: Panel, two_runs: tuple[int, int], name: str) -> None:
+    release_id = f"r{two_runs[0]}"
+    releases = panel.app.extensions["shoal.releases"]
+    with panel.database.writing() as session:
+        row = session.get_one(Release, release_id)
+        row.holds, row.counterexample = False, f"user {name!r} is in 2 groups"
+    releases._loaded.clear()
+    try:
+        assert releases.get(release_id).verdict.counterexample == "user … is in 2 groups"
+    finally:
+        with panel.database.writing() as session:
+            row = session.get_one(Release, release_id)
+            row.holds, row.counterexample = True, ""
+        releases._loaded.clear()
+
+
 def test_a_release_that_is_not_there_cannot_be_activated(panel: Panel) -> None:
     assert panel.post("/admin/releases/r99999/activate").status_code == 404
     assert panel.client.get("/admin/releases/r99999/confirm").status_code == 404
