@@ -72,7 +72,9 @@ class Affinity(Method):
         """The anonymity degree of every distinct query; 0 for one that must not be released at any k."""
         users = queries.asked.shape[0]
         concepts = mine_concepts(queries, self._support(queries), progress)
+        progress(0, 1, "grouping queries by their concepts")
         classes = affinity_classes(queries, concepts)
+        progress(1, 1, "grouping queries by their concepts")
         if self.exact == "yes":
             graph = affinity_graph(classes, self.theta, progress)
             core = generalized_cores(graph, classes.user_start, classes.user, users, progress)
