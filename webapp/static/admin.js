@@ -4,6 +4,7 @@ const shown = (seconds) => seconds < 90 ? `${Math.max(1, Math.round(seconds))} s
 function watch(element) {
   const bar = element.querySelector("progress");
   const part = (name) => element.querySelector(`[data-part=${name}]`);
+  const badge = (element.closest(".job") ?? document).querySelector(".state");
   async function look() {
     let status;
     try {
@@ -15,6 +16,8 @@ function watch(element) {
     }
     if (!["queued", "running"].includes(status.state)) return location.reload();
     bar.value = status.share;
+    badge.className = `state state-${status.state}`;
+    badge.textContent = status.state;
     part("step").textContent = status.state === "queued" ? "Waiting for its turn" : `Step ${status.step} of ${status.steps}`;
     part("stage").textContent = status.stage;
     part("left").textContent = status.remaining_seconds === null ? "" : `about ${shown(status.remaining_seconds)} left in this stage`;
