@@ -25,6 +25,7 @@ from webapp.jobs.worker import work
 from webapp.releases import ActiveReleases, release_folder
 
 KILLS = int(os.environ.get("SHOAL_KILLS", "8"))
+pytestmark = pytest.mark.timeout(120 + 15 * KILLS)
 
 
 class Victim:
