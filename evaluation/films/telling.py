@@ -8,9 +8,10 @@ import altair as alt
 from anonymizer.registry import find_method
 from evaluation.films.experiment import FilmResults
 from evaluation.films.splits import DESIGNS, Design
-from evaluation.plots import CONTROL_COLOUR, axis, finished
+from evaluation.plots import CONTROL_COLOUR, Styles, axis, finished
 from evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, listed, number, percent
-from evaluation.report.points import is_control, name_of
+from evaluation.report.points import best_at, curves_of, is_control, name_of
+from evaluation.report.tradeoff import tradeoff
 from evaluation.results import Row
 
 MAIN: Design = "held out"
@@ -22,7 +23,9 @@ def film_blocks(results: FilmResults) -> list[Block]:
     return [
         Heading("Real people: what they liked later", 2),
         Text(headline(results), "lead"),
-        Points(tuple(text for text in (_kept(results), _checks(results), _failures(results)) if text)),
+        Points(
+            tuple(text for text in (_at_risk(results), _kept(results), _checks(results), _failures(results)) if text)
+        ),
         Text(_how(data)),
         *_pictures(results),
         *_tables(results),
@@ -35,7 +38,7 @@ def headline(results: FilmResults) -> str:
     by = {row["method"]: row for row in rows}
     helps = _against(results, MAIN, "original", "plain")[0]
     told = (
-        f"Of {number(results.data['people'])} real people, the own profile "
+        f"For {number(rows[0]['people'])} of {number(results.data['people'])} real people there is a test. The own profile "
         f"{_direction(helps, 'helps to find', 'is in the way of finding', 'makes no clear difference to finding')} "
         f"films that the person likes later: AP@10 {_interval(by['original'])}, against {_interval(by['plain'])} "
         f"without a profile and {_interval(by['everyone'])} with the average of all. "
@@ -45,8 +48,7 @@ def headline(results: FilmResults) -> str:
 
 def _group_verdict(results: FilmResults, design: str) -> str:
     """Whether a group of similar people serves better than the own profile."""
-    groups = [row for row in _against_own(results, design) if _groups_people(row["method"])]
-    better = [row for row in groups if row["p_holm"] < 0.05 and row["difference"] > 0]
+    groups, better = _groups(results, design), _better(results, design)
     if better:
         best = max(better, key=lambda row: row["difference"])
         return (
@@ -61,19 +63,32 @@ def _group_verdict(results: FilmResults, design: str) -> str:
     )
 
 
-def _average_verdict(results: FilmResults, design: str) -> str:
-    """A hint at what a group adds, if the average of all people beats the own profile too."""
-    average = _against(results, design, "everyone", "original")
-    if not average or average[0]["p_holm"] >= 0.05 or average[0]["difference"] <= 0:
-        return ""
-    return (
-        f"But there the average of all people beats the own profile too ({_difference(average[0])}): what is gained is "
-        "knowledge of the tested films, which others have liked already, not of the person."
-    )
+def _groups(results: FilmResults, design: str) -> list[Row]:
+    """The methods that group people, against the own profile."""
+    return [row for row in _against_own(results, design) if _groups_people(row["method"])]
+
+
+def _better(results: FilmResults, design: str) -> list[Row]:
+    """Those that serve people better than the own profile, beyond chance."""
+    return [row for row in _groups(results, design) if row["p_holm"] < 0.05 and row["difference"] > 0]
 
 
 def _groups_people(method: str) -> bool:
     return method != "random" and not is_control({"method": method}) and find_method(method).info.unit == "user"
+
+
+def _at_risk(results: FilmResults) -> str:
+    """What is best where few people are found."""
+    rows = [row for row in _rows(results, MAIN) if not is_control(row)]
+    best = best_at(rows, "ap10", "linkage5", 0.05)
+    own = next(row for row in _rows(results, MAIN) if row["method"] == "original")
+    if best is None or best.get("help_kept") is None or own["linkage5"] is None:
+        return ""
+    return (
+        f"An attacker who knows five terms finds {percent(own['linkage5'])} of the people by their own profiles. Where "
+        f"at most one in twenty is found, `{name_of(best)}` serves best: AP@10 {_interval(best)}, "
+        f"{percent(best['help_kept'])} of the help, {percent(best['linkage5'])} found."
+    )
 
 
 def _kept(results: FilmResults) -> str:
@@ -96,7 +111,11 @@ def _checks(results: FilmResults) -> str:
             continue
         people = _rows(results, design)[0]["people"]
         told.append(f"**{design}** ({people} people: {DESIGNS[design]}). {_group_verdict(results, design)}")
-        told.append(_average_verdict(results, design))
+    if _better(results, "loose") and not _better(results, MAIN):
+        told.append(
+            "With the tested films held out that gain is gone: it was knowledge of those films, which others of the "
+            "group had liked already, rather than a better picture of the person."
+        )
     return "The same question in other designs. " + " ".join(told) if told else ""
 
 
@@ -117,8 +136,16 @@ def _how(data: Row) -> str:
 
 
 def _pictures(results: FilmResults) -> list[Block]:
-    caption = "AP@10 with 95 % intervals over people. Dotted: the controls. Open marks are controls too."
-    return [Picture("films-precision", _dots(_rows(results, MAIN)), caption)]
+    rows = _rows(results, MAIN)
+    caption = "AP@10 with 95 % intervals over people. Open marks and dotted lines: the controls."
+    blocks: list[Block] = [Picture("films-precision", _dots(rows), caption)]
+    made = curves_of(rows)
+    styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
+    title = "How well are people served at which risk of being found?"
+    drawn = tradeoff(rows, made, styles, "ap10", "linkage5", title, "AP@10 against what was liked later")
+    if drawn is not None:
+        blocks.append(Picture("films-risk", drawn, "AP@10 against linkage@5. Up and to the left is better."))
+    return blocks
 
 
 def _dots(rows: Sequence[Row]) -> dict[str, Any]:
@@ -128,7 +155,7 @@ def _dots(rows: Sequence[Row]) -> dict[str, Any]:
          "tell": f"{name_of(row)}: AP@10 {row['ap10']:.4f} [{row['ap10_low']:.4f}, {row['ap10_high']:.4f}]"}
         for row in sorted(rows, key=lambda row: -row["ap10"])
     ]  # fmt: skip
-    x = alt.X("x:Q", title="AP@10 against what was liked later", scale=alt.Scale(zero=False), axis=axis())
+    x = alt.X("x:Q", title="AP@10 against what was liked later", scale=alt.Scale(zero=False), axis=axis(tickCount=6))
     y = alt.Y("name:N", title=None, sort=[row["name"] for row in data], axis=axis(labelLimit=240))
     base = alt.Chart(alt.Data(values=data)).encode(y=y)
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["method", "control"], range=["#0072B2", CONTROL_COLOUR]),

@@ -17,14 +17,18 @@ from evaluation.results import Results, Row
 from evaluation.settings import Setting, distinct, make_setting
 
 PARTS = (0.125, 0.25, 0.5, 1.0)
+FEWEST_USERS = 200  # of a log whose growth is worth timing
 _POLL_SECONDS = 0.2
 
 
 def growth(run: Run, results: Results, progress: Progress = silent) -> list[Row]:
     """Seconds of each method that gave something, at its defaults, for an eighth to all of the users.
 
-    They are timed one after the other, in a process of their own. One that breaks there is left out.
+    They are timed one after the other, in a process of their own. One that breaks there is left out; of a small log
+    there is nothing to see.
     """
+    if len(run.workload.train.users) < FEWEST_USERS:
+        return []
     failed = {row["method"] for row in results.failures}
     methods = dict.fromkeys(row["method"] for row in results.rows if row["method"] not in (*CONTROLS, *failed))
     settings = distinct(make_setting(method, {}) for method in methods)

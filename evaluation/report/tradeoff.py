@@ -23,14 +23,20 @@ _LEGEND = "grey band: no setting is better on both; bars: 95 % intervals over pe
 
 
 def tradeoff(
-    rows: Sequence[Row], made: Sequence[Curve], styles: Styles, precision: str, risk: str, title: str
+    rows: Sequence[Row],
+    made: Sequence[Curve],
+    styles: Styles,
+    precision: str,
+    risk: str,
+    title: str,
+    named: str = "",
 ) -> dict[str, Any] | None:
-    """The picture, or None where no method has both measures."""
+    """The picture, or None where no method has both measures. `named` is the precision's name, if not the usual."""
     methods = [c for c in made if not is_control(c.rows[0]) and having(c.rows, precision, risk)]
     if not methods:
         return None
     x = alt.X("x:Q", title=f"{LONG.get(risk, risk)}   (less risk is left)", scale=_risk_scale(rows, risk), axis=axis())
-    y = alt.Y("y:Q", title=LONG.get(precision, precision), axis=axis(), scale=alt.Scale(zero=False, nice=True))
+    y = alt.Y("y:Q", title=named or LONG.get(precision, precision), axis=axis(), scale=alt.Scale(zero=False, nice=True))
     drawn = curves([p for c in methods for p in _points(c, rows, precision, risk)], x, y, styles, title="method")
     parts: list[Any] = [_front(rows, precision, risk, x, y), drawn, *_controls(rows, made, precision, risk, x, y)]
     return finished(alt.layer(*parts).resolve_scale(color="independent", shape="independent"), title, _LEGEND)
