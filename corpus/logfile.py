@@ -2,7 +2,9 @@
 
 import gzip
 import os
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -44,8 +46,7 @@ def read_log(path: str | Path, *, strict: bool = False, progress: Progress = sil
     encoder = _Encoder()
     rejected: list[pl.DataFrame] = []
     try:
-        for text, first, done in _blocks(path):
-            good, bad = _parse(text, first)
+        for good, bad, done in _parsed_ahead(path):
             encoder.add(good)
             rejected.append(bad)
             if strict and len(bad):
@@ -67,6 +68,19 @@ def _nothing_read(path: Path, rejected: Rejected) -> str:
     return f"{path.name} holds no readable row; line {number}: {reason}; expected {' <TAB> '.join(COLUMNS)}"
 
 
+def _parsed_ahead(path: Path) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, int]]:
+    """The rows of each block; while the caller works on one block, the next is parsed by another thread."""
+    with ThreadPoolExecutor(1) as ahead:
+        waiting: deque[tuple[Future[tuple[pl.DataFrame, pl.DataFrame]], int]] = deque()
+        for text, first, done in _blocks(path):
+            waiting.append((ahead.submit(_parse, text, first), done))
+            if len(waiting) > 1:
+                parsed, done = waiting.popleft()
+                yield *parsed.result(), done
+        for parsed, done in waiting:
+            yield *parsed.result(), done
+
+
 def _blocks(path: Path) -> Iterator[tuple[bytes, int, int]]:
     """Blocks of whole lines in UTF-8, the number of their first line, and the bytes of the file read so far."""
     with open(path, "rb") as raw:
@@ -79,7 +93,7 @@ def _blocks(path: Path) -> Iterator[tuple[bytes, int, int]]:
             whole, newline, tail = data.rpartition(b"\n") if data else (b"", b"\n", b"")
             text, rest = (rest + whole, tail) if newline else (b"", rest + data)
             if text:
-                yield _in_utf8(text), next_line, raw.tell()
+                yield text, next_line, raw.tell()
                 next_line += text.count(b"\n") + 1
             if not data:
                 return
@@ -111,16 +125,18 @@ def _parse_clean(text: bytes) -> pl.DataFrame | None:
         rows = pl.read_csv(BytesIO(text), separator="\t", quote_char=None, has_header=False, schema=schema)
     except pl.exceptions.PolarsError:
         return None
-    rows = _typed(rows)
-    missing = rows.select(pl.any_horizontal(pl.col("user", "query", "when").null_count() > 0)).item()
-    if missing or len(rows) != text.count(b"\n") + 1:
+    if len(rows) != text.count(b"\n") + 1:
         return None
-    clean = rows.select((_reason() == "").all()).item()
+    rows = _typed(rows)
+    whole = pl.col("user", "query", "when").is_not_null().all()
+    told = (pl.col("user", "query") != "").all().name.suffix(" told")
+    ranked = (pl.col("rank").is_null() | pl.col("rank").str.to_integer(strict=False).is_not_null()).all()
+    clean = all(rows.select(whole, told, ranked).row(0))
     return rows.select("user", "query", "when", pl.col("url").fill_null("")) if clean else None
 
 
 def _parse_line_by_line(text: bytes, first: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    lines = pl.read_lines(BytesIO(text), row_index_name="line_number", row_index_offset=first)
+    lines = pl.read_lines(BytesIO(_in_utf8(text)), row_index_name="line_number", row_index_offset=first)
     line = pl.col("line").str.strip_chars_end("\r")
     fields = line.str.splitn("\t", 6).struct.rename_fields([*_FIELDS, "more"]).alias("fields")
     rows = _typed(lines.filter(line != "").with_columns(fields).unnest("fields"))
@@ -133,7 +149,7 @@ def _parse_line_by_line(text: bytes, first: int) -> tuple[pl.DataFrame, pl.DataF
 
 
 def _typed(rows: pl.DataFrame) -> pl.DataFrame:
-    when = pl.col("moment").str.to_datetime(_TIME_FORMAT, strict=False).alias("when")
+    when = pl.col("moment").str.to_datetime(_TIME_FORMAT, strict=False, time_unit="ms").alias("when")
     return rows.with_columns(pl.col("user", "query").str.strip_chars(), when)
 
 
@@ -194,4 +210,6 @@ def _first_positions(codes: np.ndarray) -> np.ndarray:
     steps = np.diff(np.maximum.accumulate(codes), prepend=-1)
     if steps.max() <= 1:
         return np.flatnonzero(steps)
-    return np.sort(np.unique(codes, return_index=True)[1])
+    first = np.full(int(codes.max()) + 1, -1)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several values for one code the last one stays
+    return np.sort(first[first >= 0])
