@@ -25,9 +25,7 @@ def answer(results: Results) -> list[Block]:
         blocks.append(Text("**Simulated users.** The log of this experiment is made up, calibrated to AOL's.", "label"))
     blocks.append(Text(_lead(rows), "lead"))
     blocks.append(Points(tuple(_findings(results, rows))))
-    table = _at_risks(rows)
-    if table:
-        blocks.append(table)
+    blocks += [table for table in (_target(results), _at_risks(rows)) if table]
     return [*blocks, Text(_measured_on(results), "aside")]
 
 
@@ -157,6 +155,15 @@ def _failures(results: Results) -> str:
         return ""
     names = [f"`{name_of(row)}` ({row['reason']})" for row in results.failures]
     return f"{len(names)} settings gave nothing and score 0: {listed(names)}."
+
+
+def _target(results: Results) -> Table | None:
+    """Where a risk was asked for: each method's setting that meets it."""
+    if not results.target:
+        return None
+    columns = tuple(dict.fromkeys(name for row in results.target for name in row))
+    lines = tuple(tuple(row.get(name, "") for name in columns) for row in results.target)
+    return Table(columns, lines, "The setting of each method that meets the risk asked for and keeps most precision.")
 
 
 def _at_risks(rows: Sequence[Row]) -> Table | None:

@@ -122,6 +122,19 @@ def test_hostile_names_stay_text(results: Results, tmp_path: Path) -> None:
     assert re.search(r"[^\\][_&%]", (tmp_path / "table.tex").read_text().split("\n")[3]) is None
 
 
+def test_the_settings_that_meet_a_risk_are_told_where_one_was_asked_for(results: Results) -> None:
+    sought = replace(results, target=[{"method": "clump", "params": "k=3", "meets": "linkage5<=0.1", "ap10": 0.5}])
+    tables = [block for block in answer(sought) if isinstance(block, Table)]
+    assert tables[0].rows == (("clump", "k=3", "linkage5<=0.1", 0.5),)
+
+
+def test_results_without_attacks_or_methods_still_make_a_report(results: Results, tmp_path: Path) -> None:
+    bare = [{name: row[name] for name in ("method", "params", "ap10", "kept")} for row in results.rows]
+    for rows in (bare, bare[:1]):
+        write_report(tmp_path, replace(results, rows=rows, comparisons=[], losers=[], costs=[]))
+        assert "precision cannot be set against risk" in (tmp_path / "report.md").read_text()
+
+
 def row(method: str, params: str, ap10: float, linkage5: float) -> Row:
     return {"method": method, "params": params, "ap10": ap10, "linkage5": linkage5}
 
