@@ -40,8 +40,8 @@ def headline(results: FilmResults) -> str:
     verb = _direction(helps, "helps to find", "is in the way of finding", "makes no clear difference to finding")
     told = (
         f"For {number(rows[0]['people'])} of {number(results.data['people'])} real people there is a test. The own "
-        f"profile {verb} films that the person likes later: AP@10 {_interval(by['original'])}, against {_interval(by['plain'])} "
-        f"without a profile and {_interval(by['everyone'])} with the average of all. "
+        f"profile {verb} films that the person likes later: AP@10 {_interval(by['original'])}, against "
+        f"{_interval(by['plain'])} without a profile and {_interval(by['everyone'])} with the average of all. "
     )
     return told + _group_verdict(results, MAIN)
 

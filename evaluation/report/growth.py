@@ -33,7 +33,8 @@ def growth(run: Run, results: Results, progress: Progress = silent) -> list[Row]
     methods = dict.fromkeys(row["method"] for row in results.rows if row["method"] not in (*CONTROLS, *failed))
     settings = distinct(make_setting(method, {}) for method in methods)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(_timed, run.laboratory, setting) for setting in settings]
+        fresh = Laboratory(run.experiment, run.workload, run.laboratory.folder)  # what is loaded cannot be sent
+        futures = [pool.submit(_timed, fresh, setting) for setting in settings]
         while waiting := wait(futures, _POLL_SECONDS).not_done:
             progress(len(futures) - len(waiting), len(futures), "timing growth")
     return [row for future in futures if not future.exception() for row in future.result()]

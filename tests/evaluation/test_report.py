@@ -11,9 +11,9 @@ import shoal
 from evaluation.report.blocks import Picture, Table, Text, listed, number, percent
 from evaluation.report.latex import escaped
 from evaluation.report.points import best_at, curves_of, front
-from evaluation.report.stored import read_results
+from evaluation.report.stored import read_growth, read_results
 from evaluation.report.story import answer
-from evaluation.report.writing import report_blocks, write_report
+from evaluation.report.writing import report_blocks, rewrite_report, write_report
 from evaluation.results import Results, Row
 
 METHODS = "plain;original;everyone;random:k=2,3;linkability:p=1,0.4;clump:k=2,3"
@@ -133,6 +133,23 @@ def test_results_without_attacks_or_methods_still_make_a_report(results: Results
     for rows in (bare, bare[:1]):
         write_report(tmp_path, replace(results, rows=rows, comparisons=[], losers=[], costs=[]))
         assert "precision cannot be set against risk" in (tmp_path / "report.md").read_text()
+
+
+def test_the_growth_of_time_is_measured_and_drawn(
+    corpus_file: Path, log_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.report.growth.FEWEST_USERS", 20)
+    given = ["evaluate", "--corpus", str(corpus_file), "--log", str(log_file), "--out", str(tmp_path), "--jobs", "1"]
+    assert shoal.main([*given, "--methods", "plain;linkability:p=1;clump:k=2;partition:k=2"]) == 0
+    rows = read_growth(tmp_path)
+    assert {row["method"] for row in rows} == {"linkability", "clump", "partition"}
+    assert [row["users"] for row in rows if row["method"] == "linkability"] == [3, 6, 12, 24]
+    page = Page((tmp_path / "cost.html").read_text())
+    assert "Growth with the users" in page.words
+    assert (tmp_path / "cost-users.png").exists()
+    before = (tmp_path / "cost.html").read_bytes()
+    rewrite_report(tmp_path)
+    assert (tmp_path / "cost.html").read_bytes() == before
 
 
 def row(method: str, params: str, ap10: float, linkage5: float) -> Row:
