@@ -52,9 +52,9 @@ def _growth(rows: Sequence[Row]) -> list[Block]:
         Heading("Growth with the users", 2),
         Text(
             "Each method at its defaults, on an eighth, a quarter, half and all of the log; the exponent b of "
-            "seconds = a · users^b is fitted to the four. A small log is dominated by what does not grow."
+            "processor seconds = a · users^b is fitted to the four. A small log is dominated by what does not grow."
         ),
-        Picture("cost-users", _picture(rows, found), "Seconds against users, both logarithmic."),
+        Picture("cost-users", _picture(rows, found), "Processor seconds against users, both logarithmic."),
         Table(("method", "exponent"), lines),
     ]
 
@@ -68,7 +68,9 @@ def _picture(rows: Sequence[Row], found: dict[str, float]) -> dict[str, Any]:
     ]  # fmt: skip
     places = sorted({point["x"] for point in data})
     x = alt.X("x:Q", title="users", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis(values=places))
-    y = alt.Y("y:Q", title="seconds", scale=alt.Scale(type="log"), axis=axis(format="~g"))
+    y = alt.Y(
+        "y:Q", title="processor seconds", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis(format="~g")
+    )
     drawn = curves(data, x, y, Styles(tuple(names.values())), "method (exponent)")
     return finished(drawn, "How does the time grow with the users?", "each method at its defaults, in one process")
 
@@ -87,7 +89,7 @@ def _thesis(growth: Sequence[Row]) -> str:
     clump, partition = last["clump"]["seconds"], last["partition"]["seconds"]
     return (
         "**Milani Fard 2010, Figure 6.5.** The paper: Clump takes longer than Partition, and grows linearly. Ours: for "
-        f"{last['clump']['users']} users clump takes {clump:.2f} s and partition {partition:.2f} s; their exponents "
+        f"{last['clump']['users']} users clump takes {clump:.3g} s and partition {partition:.3g} s; their exponents "
         f"are {found['clump']:.2f} and {found['partition']:.2f}."
     )
 
