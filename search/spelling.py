@@ -5,8 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from corpus.tokens import TERM_PATTERN
-from corpus.tokens import STOP_WORDS
+from corpus.tokens import STOP_WORDS, TERM_PATTERN
 from corpus.wordnet import load_wordnet
 from search.lexicon import Lexicon
 from search.query import MAX_CHARACTERS, parse_query

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+
 from corpus.documents import Document, Documents
 
 COLUMNS = ("id", "title", "text", "url", "date")

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from corpus.documents import Documents, load_documents
 
+from corpus.documents import Documents, load_documents
 from search.index import Index, build_index, open_index
 
 ENGINES = ("whoosh", "tantivy")

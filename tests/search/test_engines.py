@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from corpus.documents import Documents
 
+from corpus.documents import Documents
 from corpus.tokens import STOP_WORDS, tokenize
 from corpus.wordnet import load_wordnet
 from search.engines.base import Engine
