@@ -85,18 +85,12 @@ def _blocks(path: Path) -> Iterator[tuple[bytes, int, int]]:
     """Blocks of whole lines in UTF-8, the number of their first line, and the bytes of the file read so far."""
     with open(path, "rb") as raw:
         file: IO[bytes] = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw  # type: ignore[assignment]
-        rest, next_line = b"", 1
-        while True:
-            data = file.read(BLOCK_BYTES)
-            if b"\0" in data:
+        next_line = 1
+        while text := file.read(BLOCK_BYTES) + file.readline():
+            if b"\0" in text:
                 raise InputError(f"{path.name} is not text: give a log in the AOL format, plain or .gz")
-            whole, newline, tail = data.rpartition(b"\n") if data else (b"", b"\n", b"")
-            text, rest = (rest + whole, tail) if newline else (b"", rest + data)
-            if text:
-                yield text, next_line, raw.tell()
-                next_line += text.count(b"\n") + 1
-            if not data:
-                return
+            yield text.removesuffix(b"\n"), next_line, raw.tell()
+            next_line += text.count(b"\n")
 
 
 def _in_utf8(text: bytes) -> bytes:
