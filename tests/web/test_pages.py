@@ -209,3 +209,12 @@ def test_every_answer_of_the_api_fits_its_description(client: FlaskClient) -> No
     missing = client.get("/api/v1/nothing")
     assert missing.status_code == 404
     assert missing.json["error"]["code"] == 404
+
+
+def test_profiles_of_a_release_that_never_served_are_not_given_out(
+    client: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"/api/v1/releases/{app.extensions['shoal.releases'].current_id()}/profiles"
+    assert client.get(address).status_code == 200
+    monkeypatch.setattr(app.extensions["shoal.releases"], "was_active", lambda release_id: False)
+    assert client.get(address).status_code == 404

@@ -10,9 +10,9 @@ from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFProtect
 
 from webapp.accounts import end_visit, find_visitor, start_visit
+from webapp.context import releases as releases
+from webapp.context import settings as settings
 from webapp.database import Account, Database
-from webapp.releases import ActiveReleases
-from webapp.settings import Settings
 
 panel = APIBlueprint("admin", __name__, url_prefix="/admin", enable_openapi=False)
 csrf = CSRFProtect()
@@ -27,16 +27,6 @@ _VISIT = "visit"
 
 def database() -> Database:
     found: Database = current_app.extensions["shoal.database"]
-    return found
-
-
-def releases() -> ActiveReleases:
-    found: ActiveReleases = current_app.extensions["shoal.releases"]
-    return found
-
-
-def settings() -> Settings:
-    found: Settings = current_app.extensions["shoal.settings"]
     return found
 
 
