@@ -178,8 +178,13 @@ def log_in(client: FlaskClient, name: str = NAME, password: str = PASSWORD) -> T
 
 
 @pytest.fixture(scope="session")
-def jobs_in_threads() -> Iterator[None]:
-    """Jobs in threads of this process: its libraries are loaded already. Other tests run them as the server does."""
+def in_threads() -> Iterator[set[Path]]:
+    """The instances whose jobs run in threads of this process: its libraries are loaded already.
+
+    Only the panels below are among them. All other jobs run as the server runs them, whatever was tested before.
+    """
+    instances: set[Path] = set()
+    start_process = runner.start_process
 
     def carry_out(settings: Settings, job_id: int) -> None:
         database = Database(settings.database)
@@ -187,21 +192,25 @@ def jobs_in_threads() -> Iterator[None]:
         database.close()
 
     def start(settings: Settings, job_id: int) -> int:
+        if settings.instance not in instances:
+            return start_process(settings, job_id)
         Thread(target=carry_out, args=(settings, job_id), daemon=True).start()
         return os.getpid()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "start_process", start)
-        yield
+        yield instances
 
 
 @pytest.fixture(scope="session", params=KINDS)
 def panel(
     request: pytest.FixtureRequest, new_database_url: Callable[[str], str], small_log: Path,
-    tmp_path_factory: pytest.TempPathFactory, jobs_in_threads: None,
+    tmp_path_factory: pytest.TempPathFactory, in_threads: set[Path],
 ) -> Iterator[Panel]:  # fmt: skip
     """One for all tests of a kind of database: they may add to it, and must not rely on what it holds."""
-    opened = open_panel(small_log, tmp_path_factory.mktemp("instance"), new_database_url(request.param))
+    instance = tmp_path_factory.mktemp("instance")
+    in_threads.add(instance)
+    opened = open_panel(small_log, instance, new_database_url(request.param))
     yield opened
     opened.database.close()
 
@@ -217,9 +226,11 @@ def open_panel(log: Path, instance: Path, url: str = "") -> Panel:
 
 
 @pytest.fixture(scope="session")
-def quiet_panel(small_log: Path, tmp_path_factory: pytest.TempPathFactory, jobs_in_threads: None) -> Iterator[Panel]:
+def quiet_panel(small_log: Path, tmp_path_factory: pytest.TempPathFactory, in_threads: set[Path]) -> Iterator[Panel]:
     """The same on SQLite, for tests that only look."""
-    opened = open_panel(small_log, tmp_path_factory.mktemp("quiet"))
+    instance = tmp_path_factory.mktemp("quiet")
+    in_threads.add(instance)
+    opened = open_panel(small_log, instance)
     yield opened
     opened.database.close()
 
