@@ -259,3 +259,28 @@ def drill_down(columns: Columns, tree: Tree, state: State, k: int, gain: np.ndar
             state.groups[0] += 1
             finished += len(rows)
     return finished
+
+
+@njit(cache=True)
+def fewest_copies(members: np.ndarray, start: np.ndarray, columns: Columns, state: State) -> tuple[np.ndarray, ...]:
+    """Of each node of a group's cut, the fewest items that a member has below it, as rows of a sparse matrix.
+
+    The members of group g are members[start[g]:start[g + 1]]. All have the same cut, in the tree's order.
+    """
+    row_start = np.zeros(len(start), dtype=np.int64)
+    node = np.empty(len(columns.item), dtype=np.int32)
+    fewest, supply = np.empty(len(node), dtype=np.int64), np.empty(len(node), dtype=np.int64)
+    for g in range(len(start) - 1):
+        first = end = row_start[g]
+        for m in range(start[g], start[g + 1]):
+            t, end = members[m], first
+            for x in range(columns.start[t], columns.start[t + 1]):
+                v = columns.path[columns.path_start[columns.item[x]] + state.depth[x]]
+                if end == first or node[end - 1] != v:
+                    node[end], supply[end] = v, 0
+                    end += 1
+                supply[end - 1] += columns.copies[x]
+            for place in range(first, end):
+                fewest[place] = supply[place] if m == start[g] else min(fewest[place], supply[place])
+        row_start[g + 1] = end
+    return fewest[: row_start[-1]], node[: row_start[-1]], row_start

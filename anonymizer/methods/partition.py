@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anonymizer.base import Anonymized, Claim, Method, MethodInfo
-from anonymizer.drilldown import State, Tree, drill_down, new_state
+from anonymizer.drilldown import State, Tree, drill_down, fewest_copies, new_state
 from anonymizer.generalization import Transactions, publish_generalized, transactions_of
 from anonymizer.parameters import Parameter, Value, group_size
 from corpus.profiles import Profiles
@@ -72,13 +72,6 @@ class Partition(Method):
 
 def _copies_all_can_supply(transactions: Transactions, state: State, nodes: int) -> csr_array:
     """Groups x nodes: of each node of a group's cut, the fewest items that a member has below it."""
-    columns = transactions.columns
-    node = columns.path[columns.path_start[columns.item] + state.depth]
-    supply = csr_array((columns.copies, (transactions.row, node)), shape=(len(transactions), nodes))
-    supply.sum_duplicates()
-    group = state.done[np.repeat(np.arange(len(transactions)), np.diff(supply.indptr))]
-    order = np.lexsort((supply.indices, group))
-    group, node = group[order], supply.indices[order]
-    first = np.flatnonzero(np.concatenate([[True], (np.diff(group) != 0) | (np.diff(node) != 0)]))
-    fewest = np.minimum.reduceat(supply.data[order], first).astype(np.int64)
-    return csr_array((fewest, (group[first], node[first])), shape=(int(state.groups[0]), nodes))
+    start = np.concatenate([[0], np.cumsum(np.bincount(state.done))])
+    entries = fewest_copies(np.argsort(state.done, kind="stable"), start, transactions.columns, state)
+    return csr_array(entries, shape=(len(start) - 1, nodes))
