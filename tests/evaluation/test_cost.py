@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import shoal
+from corpus.errors import InputError
+from corpus.progress import Progress
 from evaluation.bench import Row, benchmarks
 from evaluation.bench.measuring import fitted_exponent
 from evaluation.memory import PeakMemory
@@ -39,3 +41,16 @@ def test_an_unknown_benchmark_is_refused_with_the_known_ones(capsys: pytest.Capt
     assert {"reading", "profiles", "search"} <= set(benchmarks())
     assert shoal.main(["bench", "speed"]) == 2
     assert "choose from" in capsys.readouterr().err
+
+
+def test_a_benchmark_that_breaks_takes_no_rows_of_others_with_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(name: str, full: bool, progress: Progress) -> list[Row]:
+        if name == "search":
+            raise InputError("no room for the index")
+        return [Row("lines", "1 log", "1 s", "0.5 s", True)]
+
+    monkeypatch.setattr("evaluation.commands.run_benchmark", run)
+    assert shoal.main(["bench", "reading", "search"]) == 2
+    assert "0.5 s" in capsys.readouterr().out
