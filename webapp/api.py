@@ -11,10 +11,9 @@ from webapp import api_schemas as s
 from webapp.attacking import ORIGINAL, draw_terms, original_target, play, target_of
 from webapp.compact import compact_profiles
 from webapp.comparison import compare
-from webapp.context import Asked, read_asked, releases, service
+from webapp.context import Asked, find_release, read_asked, releases, service, visible_releases
 from webapp.knowing import what_is_known
 from webapp.links import safe_link
-from webapp.releases import LoadedRelease
 from webapp.whose import give_reason
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1", tag="search")
@@ -88,14 +87,14 @@ def _asked_by(key: str, wanted: dict[str, Any]) -> Asked:
 @api.output(s.ReleasesOut)
 @api.doc(summary="The releases that can be compared, and the active one")
 def list_releases() -> dict[str, Any]:
-    return {"current": releases().current().release_id, "releases": releases().listed()}
+    return {"current": releases().current().release_id, "releases": visible_releases()}
 
 
 @api.get("/releases/<release_id>")
 @api.output(s.ReleaseOut)
 @api.doc(summary="How a release was made, what it promises, and what was measured; `current` is the active one")
 def release(release_id: str) -> dict[str, Any]:
-    found = _release(release_id)
+    found = find_release(release_id)
     manifest = found.stored.manifest
     return {**vars(found), "claim": manifest.claim.statement, "users": manifest.users, "groups": manifest.groups}
 
@@ -106,11 +105,7 @@ def release(release_id: str) -> dict[str, Any]:
 def profiles(release_id: str) -> Response:
     if release_id != "current" and not releases().was_active(release_id):
         abort(404)  # what never served the searchers was never published
-    return compact_profiles(service().published(_release(release_id)), service(), request)
-
-
-def _release(release_id: str) -> LoadedRelease:
-    return releases().current() if release_id == "current" else releases().get(release_id)
+    return compact_profiles(service().published(find_release(release_id)), service(), request)
 
 
 @api.get("/documents/<int:document>")

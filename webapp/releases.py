@@ -74,22 +74,25 @@ class ActiveReleases:
             return found
 
     def was_active(self, release_id: str) -> bool:
-        """Whether a release ever served the searchers, so that its profiles are known to the public."""
+        """Whether a release ever served the searchers, so that the public may know it."""
         with self.database.reading() as session:
             found = session.scalar(select(Activation.id).where(Activation.release_id == release_id).limit(1))
         return found is not None
 
-    def listed(self) -> list[ReleaseSummary]:
-        """All releases of this log, the newest first."""
+    def listed(self, *, only_public: bool = False) -> list[ReleaseSummary]:
+        """All releases of this log, or those that ever served the searchers, the newest first."""
+        wanted = _of_log(self.log_digest).order_by(Release.created_at.desc(), Release.id)
+        if only_public:
+            wanted = wanted.where(Release.id.in_(select(Activation.release_id)))
         with self.database.reading() as session:
-            rows = session.scalars(_of_log(self.log_digest).order_by(Release.created_at.desc(), Release.id)).all()
+            rows = session.scalars(wanted).all()
         return [ReleaseSummary(**_summary(row)) for row in rows]
 
     def _load(self, release_id: str) -> LoadedRelease:
         with self.database.reading() as session:
             row = session.scalar(_of_log(self.log_digest).where(Release.id == release_id))
         if row is None:
-            raise InputError("no such release: choose one from the list")
+            raise unknown_release()
         try:
             stored = read_release(release_folder(self.instance, release_id))
         except InputError as error:
@@ -101,6 +104,10 @@ class ActiveReleases:
 
 def _of_log(digest: str) -> Select[Release]:
     return select(Release).join(LogFile, LogFile.id == Release.log_id).where(LogFile.digest == digest)
+
+
+def unknown_release() -> InputError:
+    return InputError("no such release: choose one from the list")
 
 
 def latest_activation(digest: str) -> Select[str]:

@@ -39,6 +39,8 @@ def two_releases(app: Flask) -> Iterator[tuple[str, str]]:
     second = make_release(
         database, app.extensions["shoal.settings"].instance, job, service.log, service.index, _Steps()
     )
+    _activate(app, second)  # one that never was active cannot be asked for
+    _activate(app, first)
     yield first, second
     _activate(app, first)
 

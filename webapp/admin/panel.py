@@ -3,16 +3,19 @@
 from urllib.parse import urlsplit
 
 from apiflask import APIBlueprint
-from flask import abort, current_app, flash, g, redirect, request, session, url_for
+from flask import abort, flash, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFProtect
 
-from webapp.accounts import end_visit, find_visitor, start_visit
+from webapp.accounts import end_visit, start_visit
+from webapp.context import VISIT
+from webapp.context import database as database
 from webapp.context import releases as releases
 from webapp.context import settings as settings
-from webapp.database import Account, Database
+from webapp.context import visitor as visitor
+from webapp.database import Account
 
 panel = APIBlueprint("admin", __name__, url_prefix="/admin", enable_openapi=False)
 csrf = CSRFProtect()
@@ -22,18 +25,6 @@ LOGIN_LIMIT = "8 per minute; 60 per hour"
 
 _OPEN = {"admin.login"}
 _WITH_ONE_TIME_PASSWORD = {"admin.password", "admin.logout"}
-_VISIT = "visit"
-
-
-def database() -> Database:
-    found: Database = current_app.extensions["shoal.database"]
-    return found
-
-
-def visitor() -> Account | None:
-    """Who is logged in, if anybody."""
-    token = session.get(_VISIT)
-    return find_visitor(database(), token) if isinstance(token, str) else None
 
 
 def operator() -> str:
@@ -45,11 +36,11 @@ def operator() -> str:
 def enter(account: Account) -> None:
     """A fresh session at every log-in: nothing that was in the old one is taken along."""
     leave()
-    session[_VISIT] = start_visit(database(), account)
+    session[VISIT] = start_visit(database(), account)
 
 
 def leave() -> None:
-    token = session.get(_VISIT)
+    token = session.get(VISIT)
     if isinstance(token, str):
         end_visit(database(), token)
     session.clear()

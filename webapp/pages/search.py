@@ -4,7 +4,7 @@ from flask import Blueprint, abort, make_response, redirect, render_template, re
 from flask.typing import ResponseReturnValue
 
 from webapp.comparison import KINDS, PERSONALIZED, compare
-from webapp.context import Asked, read_asked, releases, service
+from webapp.context import Asked, read_asked, service, visible_releases
 from webapp.question import clean_query, read_number
 from webapp.whose import give_reason
 
@@ -66,7 +66,7 @@ def render(template: str, asked: Asked, **more: object) -> str:
     """A page with all that the search box, the picker and the release choice need."""
     here = service()
     return render_template(
-        template, question=asked.question, release=asked.release, asker=asked.asker, listed=releases().listed(),
+        template, question=asked.question, release=asked.release, asker=asked.asker, listed=visible_releases(),
         people=here.people.featured, people_count=len(here.people), simulated=here.simulated, kinds=KINDS,
         corpus=here.index, **more,
     )  # fmt: skip
