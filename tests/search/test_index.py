@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from corpus.documents import Documents, load_documents
@@ -91,6 +92,52 @@ def test_a_killed_build_leaves_the_old_index_and_the_next_one_cleans_up(tmp_path
     assert open_index(folder).name == "old"
     build_index(NEW, folder)
     assert open_index(folder).name == "new"
+    assert len(versions(folder)) == 1
+
+
+SWAPPING = """
+import os, signal, sys, time
+from search import index
+from tests.search.test_index import NEW, OLD
+
+texts = {}  # read before, since polars does not outlive a fork; all that touches the disk is done by the forks
+analyse = index.analyse
+index.analyse = lambda titles, *rest: texts.get(tuple(titles)) or analyse(titles, *rest)
+for documents in (NEW, OLD):
+    texts[tuple(documents.titles)] = analyse(documents.titles, documents.texts, index.load_wordnet().lemmas)
+    index.build_index(documents, sys.argv[1] + "-aside", sys.argv[2])
+print("ready", flush=True)
+for seconds in sys.stdin:
+    child = os.fork()
+    while child == 0:
+        for documents in (NEW, OLD):
+            index.build_index(documents, sys.argv[1], sys.argv[2])
+    time.sleep(float(seconds))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    print("killed", flush=True)
+"""
+
+
+def test_a_hundred_kills_leave_the_old_index_or_the_new_one(engine_name: str, tmp_path: Path) -> None:
+    """Fifty for each engine, each at another moment of a build, a swap or the clearing up after it."""
+    folder = tmp_path / "index"
+    build_index(OLD, folder, engine_name)
+    command = [sys.executable, "-c", SWAPPING, str(folder), engine_name]
+    found = []
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        for seconds in np.random.default_rng(0).uniform(0, 0.1, 50):
+            process.stdin.write(f"{seconds}\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "killed\n"
+            index = open_index(folder)
+            found.append((index.name, len(index.engine.candidates("harbour")), len(index.documents[1].title)))
+            index.close()
+    assert set(found) == {("old", 1, len("Old too")), ("new", 2, len("New too"))}
+    build_index(NEW, folder, engine_name)
     assert len(versions(folder)) == 1
 
 
