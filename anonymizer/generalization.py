@@ -52,14 +52,16 @@ def transactions_of(profiles: Profiles, taxonomy: Taxonomy) -> Transactions:
     node = np.array([taxonomy.node.get(term, 0) for term in profiles.terms], dtype=np.int64)
     leaf = np.where(taxonomy.is_leaf[node], node, -1)  # 0 is the root, and no leaf
     known = np.unique(leaf[leaf >= 0])
-    item_of_term = np.where(leaf >= 0, np.searchsorted(known, leaf), -1)
+    item_of_term = np.where(leaf >= 0, np.searchsorted(known, leaf), -1).astype(np.int32)
     item = item_of_term[profiles.counts.indices]
-    row = np.repeat(np.arange(len(profiles)), np.diff(profiles.counts.indptr))[item >= 0]
-    bags = csr_array((profiles.counts.data[item >= 0], (row, item[item >= 0])), shape=(len(profiles), len(known)))
+    is_known = item >= 0
+    row_start = np.concatenate([[0], np.cumsum(is_known)])[profiles.counts.indptr]
+    content = (profiles.counts.data[is_known].astype(np.int32), item[is_known], row_start)
+    bags = csr_array(content, shape=(len(profiles), len(known)))
     bags.sum_duplicates()
     user = np.flatnonzero(np.diff(bags.indptr))
     start = np.concatenate([[0], bags.indptr[1:][user]]).astype(np.int64)
-    item, count = bags.indices.astype(np.int32), bags.data.astype(np.int32)
+    item, count = bags.indices.astype(np.int32, copy=False), bags.data
     return Transactions(user, Columns(start, item, count, *_paths(taxonomy, known)))
 
 

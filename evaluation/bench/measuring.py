@@ -1,12 +1,13 @@
 """How is a cost measured? Seconds and peak memory of a call, and growth as a fitted exponent."""
 
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+
+from evaluation.memory import PeakMemory
 
 T = TypeVar("T")
 
@@ -31,5 +32,6 @@ def in_own_process(function: Callable[..., T], *arguments: Any) -> tuple[T, floa
 
 
 def _measured(function: Callable[..., T], arguments: tuple[Any, ...]) -> tuple[T, float, float]:
-    value, seconds = timed(lambda: function(*arguments))
-    return value, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    with PeakMemory() as peak:
+        value, seconds = timed(lambda: function(*arguments))
+    return value, seconds, peak.megabytes

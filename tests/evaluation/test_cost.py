@@ -9,7 +9,7 @@ import shoal
 from corpus.errors import InputError
 from corpus.progress import Progress
 from evaluation.bench import Row, benchmarks
-from evaluation.bench.measuring import fitted_exponent
+from evaluation.bench.measuring import fitted_exponent, in_own_process
 from evaluation.memory import PeakMemory
 
 
@@ -54,3 +54,9 @@ def test_a_benchmark_that_breaks_takes_no_rows_of_others_with_it(
     monkeypatch.setattr("evaluation.commands.run_benchmark", run)
     assert shoal.main(["bench", "reading", "search"]) == 2
     assert "0.5 s" in capsys.readouterr().out
+
+
+def test_the_peak_of_a_process_is_its_own() -> None:
+    held = np.ones(40_000_000)  # 320 MB here, and none of them there
+    _, _, megabytes = in_own_process(sum, [1, 2, 3])
+    assert megabytes < held.nbytes / 1e6
