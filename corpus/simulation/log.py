@@ -9,6 +9,7 @@ from corpus.calibration import AOL_QUERIES_PER_USER
 from corpus.documents import Documents
 from corpus.errors import InputError
 from corpus.progress import Progress, silent
+from corpus.querylog import QueryLog, log_from_codes
 from corpus.simulation.borrowed import borrow
 from corpus.simulation.clicks import Clicks, draw_clicks
 from corpus.simulation.passages import read_passages
@@ -35,6 +36,15 @@ class SimulatedLog:
 
     def __len__(self) -> int:
         return len(self.query)
+
+    def typed(self) -> QueryLog:
+        """What the users typed, as a log, without their clicks."""
+        texts = self.texts.unique(maintain_order=True)
+        row = self.texts.replace_strict(texts, np.arange(len(texts), dtype=np.int32), return_dtype=pl.Int32).to_numpy()
+        user = np.repeat(np.arange(len(self.users), dtype=np.int32), np.diff(self.start))
+        names, no_urls = pl.Series(self.users).cast(pl.String), pl.Series([], dtype=pl.String)
+        no_click = np.full(len(self), -1, dtype=np.int32)
+        return log_from_codes(names, texts, no_urls, user, row[self.query], self.time, no_click)
 
 
 def simulate_log(

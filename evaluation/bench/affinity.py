@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import polars as pl
 
 from anonymizer.affine_pairs import AffinityGraph, affinity_graph
 from anonymizer.affinity_classes import AffinityClasses, affinity_classes
@@ -17,10 +16,10 @@ from anonymizer.kcores import generalized_cores
 from anonymizer.methods.affinity import Affinity
 from corpus.documents import load_documents
 from corpus.progress import Progress, silent
-from corpus.querylog import QueryLog, log_from_codes
+from corpus.querylog import QueryLog
 from corpus.simulation import simulate_log
 from evaluation.bench import Row
-from evaluation.bench.measuring import fitted_exponent, in_own_process, timed
+from evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
 
 AOL_QUERIES = 28_898_361
 QUERIES_PER_USER = 44
@@ -49,7 +48,7 @@ def run(full: bool, progress: Progress) -> list[Row]:
     sizes = FULL_USERS if full else QUICK_USERS
     rows = []
     progress(0, 4, "affinity: simulating users")
-    log = simulated_log(sizes[-1])
+    log = simulate_log(load_documents("news"), sizes[-1]).typed()
     for done, theta in enumerate((0.9, 0.8)):
         progress(done, 4, f"affinity: stages at theta={theta:g}")
         rows += growth(log, theta, sizes)
@@ -62,8 +61,8 @@ def run(full: bool, progress: Progress) -> list[Row]:
 
 def growth(log: QueryLog, theta: float, sizes: tuple[int, ...]) -> list[Row]:
     """How the stages grow: pairs against the vectors compared, cores against the edges peeled."""
-    _stages(log.for_users(np.arange(500)), theta)  # compiles
-    stages = [_stages(log.for_users(np.arange(users)), theta) for users in sizes]
+    _stages(first_users(log, 500), theta)  # compiles
+    stages = [_stages(first_users(log, users), theta) for users in sizes]
     at = f"{stages[0].classes:,} to {stages[-1].classes:,} concept vectors"
     pairs = fitted_exponent([s.classes for s in stages], [s.pair_seconds for s in stages])
     edges = f"{stages[0].edges:,} to {stages[-1].edges:,} edges"
@@ -93,22 +92,10 @@ def whole_release(theta: float, exact: str) -> Row:
 
 def release_of_all(queries: int, theta: float, exact: str) -> tuple[int, int, float]:
     """Queries in the log, queries released, and the seconds of the release."""
-    log = simulated_log(-(-queries // QUERIES_PER_USER) + 1)
+    log = simulate_log(load_documents("news"), -(-queries // QUERIES_PER_USER) + 1).typed()
     log = log.select(np.arange(len(log)) < queries)
     made, seconds = timed(lambda: Affinity(k=5, theta=theta, exact=exact).anonymize(log))
     return len(log), len(log) - made.suppressed.occurrences, seconds
-
-
-def simulated_log(users: int) -> QueryLog:
-    """What simulated users typed, as a log; clicks play no part."""
-    made = simulate_log(load_documents("news"), users)
-    texts = made.texts.unique(maintain_order=True)
-    numbers = np.arange(len(texts), dtype=np.int32)
-    code = made.texts.replace_strict(texts, numbers, return_dtype=pl.Int32).to_numpy()
-    user = np.repeat(np.arange(users, dtype=np.int32), np.diff(made.start))
-    no_urls, no_click = pl.Series([], dtype=pl.String), np.full(len(user), -1, dtype=np.int32)
-    names = pl.Series(made.users).cast(pl.String)
-    return log_from_codes(names, texts, no_urls, user, code[made.query], made.time, no_click)
 
 
 def _stages(log: QueryLog, theta: float) -> Stages:

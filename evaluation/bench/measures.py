@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-import polars as pl
-
 from anonymizer.base import Anonymized
 from anonymizer.registry import make_method
 from corpus.documents import load_documents
 from corpus.knowledge import Knowledge
 from corpus.profiles import build_profiles
 from corpus.progress import Progress
-from corpus.querylog import QueryLog, make_log
+from corpus.querylog import QueryLog
 from corpus.simulation import simulate_log
 from evaluation.bench import Row
 from evaluation.bench.measuring import timed
@@ -32,9 +29,7 @@ RELEASES: tuple[tuple[str, dict[str, int]], ...] = (
 def run(full: bool, progress: Progress) -> Sequence[Row]:
     users = 20_000 if full else 1_000
     progress(0, len(RELEASES) + 1, f"simulating {users:,} users")
-    made = simulate_log(load_documents("news"), users)
-    asker = np.repeat(np.arange(users), np.diff(made.start)).astype(str)
-    log = make_log(pl.Series(asker), made.texts.gather(made.query), made.time)
+    log = simulate_log(load_documents("news"), users).typed()
     _measure(_released(log, "random", {"k": 5}), log)  # so that compiling is not counted
     rows = []
     for step, (method, settings) in enumerate(RELEASES, start=1):

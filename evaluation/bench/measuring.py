@@ -1,4 +1,4 @@
-"""How is a cost measured? Seconds and peak memory of a call, and growth as a fitted exponent."""
+"""How is a cost measured? Seconds and peak memory of a call, and growth over parts of a log as a fitted exponent."""
 
 import multiprocessing
 import time
@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from corpus.querylog import QueryLog
 from evaluation.memory import PeakMemory
 
 T = TypeVar("T")
@@ -17,6 +18,11 @@ def timed(function: Callable[[], T]) -> tuple[T, float]:
     start = time.perf_counter()
     value = function()
     return value, time.perf_counter() - start
+
+
+def first_users(log: QueryLog, users: int) -> QueryLog:
+    """The log as if only its first users had typed."""
+    return log.for_users(np.arange(users)).compacted()
 
 
 def fitted_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import polars as pl
 
 from anonymizer.incidence import Incidence, make_incidence
 from anonymizer.methods.microaggregation import Microaggregation
@@ -14,10 +13,10 @@ from corpus.documents import load_documents
 from corpus.knowledge import Knowledge
 from corpus.profiles import build_profiles
 from corpus.progress import Progress
-from corpus.querylog import QueryLog, make_log
-from corpus.simulation import SimulatedLog, simulate_log
+from corpus.querylog import QueryLog
+from corpus.simulation import simulate_log
 from evaluation.bench import Row
-from evaluation.bench.measuring import fitted_exponent, in_own_process, timed
+from evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
 
 PAPER_USERS = 1000
 QUICK_SIZES, FULL_SIZES = (5000, 10000, 15000), (6250, 12500, 25000, 50000)
@@ -49,7 +48,7 @@ def _memory(users: int, megabytes: float) -> Row:
 
 
 def _loss(users: int) -> Row:
-    incidence = incidence_of(first_users(simulate_log(load_documents("news"), users), users))
+    incidence = incidence_of(simulate_log(load_documents("news"), users).typed())
     exact = within_similarity(incidence, partition(incidence, K))
     blocks = within_similarity(incidence, partition_in_blocks(incidence.categories, K))
     lost = 1 - blocks / exact
@@ -60,16 +59,9 @@ def _loss(users: int) -> Row:
 def seconds_of(sizes: Sequence[int]) -> list[float]:
     """The time of a run at each size, without making the log, loading WordNet and compiling."""
     method = Microaggregation(Knowledge(), k=K)
-    made = simulate_log(load_documents("news"), max(sizes))
-    method.anonymize(first_users(made, 100))
-    return [timed(partial(method.anonymize, first_users(made, users)))[1] for users in sizes]
-
-
-def first_users(made: SimulatedLog, users: int) -> QueryLog:
-    """The log of the first simulated users, and of no others."""
-    events = slice(0, int(made.start[users]))
-    names = pl.Series(np.repeat(made.users[:users], np.diff(made.start[: users + 1]))).cast(pl.String)
-    return make_log(names, made.texts.gather(made.query[events]), made.time[events])
+    log = simulate_log(load_documents("news"), max(sizes)).typed()
+    method.anonymize(first_users(log, 100))
+    return [timed(partial(method.anonymize, first_users(log, users)))[1] for users in sizes]
 
 
 def incidence_of(log: QueryLog) -> Incidence:

@@ -1,10 +1,8 @@
 """What does ssc cost, against the naive matching of all pairs, and how does it grow?"""
 
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
-
-import numpy as np
-import polars as pl
 
 from anonymizer.base import Anonymized
 from anonymizer.methods.ssc import SSC
@@ -12,11 +10,11 @@ from corpus.documents import load_documents
 from corpus.knowledge import Knowledge
 from corpus.profiles import Profiles, build_profiles
 from corpus.progress import Progress
-from corpus.querylog import QueryLog, log_from_codes
+from corpus.querylog import QueryLog
 from corpus.simulation import simulate_log
 from corpus.taxonomy import Taxonomy
 from evaluation.bench import Row
-from evaluation.bench.measuring import fitted_exponent, in_own_process, timed
+from evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
 from evaluation.literal.ssc import LiteralSSC
 
 K = 5
@@ -25,9 +23,13 @@ REPEATS = 3  # of what takes a fraction of a second; the best counts
 
 def run(full: bool, progress: Progress) -> list[Row]:
     sizes = (1_000, 2_500, 5_000, 10_000) if full else (250, 500, 1_000)
-    log = simulated_log(sizes[-1])
+    log = simulate_log(load_documents("news"), sizes[-1]).typed()
     SSC(k=K).anonymize(first_users(log, 20))  # compile, and read WordNet, before the clock runs
-    return [against_all_pairs(first_users(log, 1_000 if full else 400), progress), growth(log, sizes), *largest(full)]
+    return [
+        against_all_pairs(first_users(log, 1_000 if full else 400), progress),
+        growth(log, sizes),
+        *largest(full),
+    ]
 
 
 def against_all_pairs(log: QueryLog, progress: Progress) -> Row:
@@ -50,7 +52,7 @@ def against_all_pairs(log: QueryLog, progress: Progress) -> Row:
 
 
 def growth(log: QueryLog, sizes: tuple[int, ...]) -> Row:
-    seconds = [timed(lambda n=n: SSC(k=K).anonymize(first_users(log, n)))[1] for n in sizes]  # type: ignore[misc]
+    seconds = [timed(partial(SSC(k=K).anonymize, first_users(log, n)))[1] for n in sizes]
     exponent = fitted_exponent(sizes, seconds)
     reached = f"exponent {exponent:.2f}; {', '.join(f'{s:.1f} s' for s in seconds)}"
     return Row("ssc, growth", ", ".join(f"{n:,}" for n in sizes), "exponent below 2", reached, exponent < 2)
@@ -66,24 +68,7 @@ def largest(full: bool) -> list[Row]:
 
 
 def released_groups(users: int) -> int:
-    return len(SSC(k=K).anonymize(simulated_log(users)).release)
-
-
-def simulated_log(users: int) -> QueryLog:
-    """What simulated users typed; clicks play no part."""
-    made = simulate_log(load_documents("news"), users)
-    names = pl.Series(made.users).cast(pl.String)
-    texts = made.texts.unique(maintain_order=True)
-    code = made.texts.replace_strict(texts, np.arange(len(texts)), return_dtype=pl.Int32).to_numpy()
-    user = np.repeat(np.arange(users), np.diff(made.start))
-    no_click = np.full(len(made), -1)
-    return log_from_codes(
-        names, texts, pl.Series([], dtype=pl.String), user, code[made.query], made.time, no_click
-    )  # fmt: skip
-
-
-def first_users(log: QueryLog, users: int) -> QueryLog:
-    return log.for_users(np.arange(users))
+    return len(SSC(k=K).anonymize(simulate_log(load_documents("news"), users).typed()).release)
 
 
 def parents(taxonomy: Taxonomy, profiles: Profiles) -> dict[str, str]:

@@ -128,6 +128,16 @@ def test_queries_are_typed_in_three_months_one_after_the_other(simulated: Simula
     assert (np.diff(simulated.time)[inside[1:]] > 0).all()
 
 
+def test_what_users_typed_is_what_their_log_says(simulated: SimulatedLog, path: Path) -> None:
+    typed, written = simulated.typed(), read_log(path)[0]
+    once = np.ones(len(written), dtype=bool)  # a query with several clicks has several rows
+    once[1:] = (np.diff(written.user) != 0) | (np.diff(written.time) != 0)
+    assert typed.users.to_list() == written.users.to_list()
+    assert typed.queries.gather(typed.query).equals(written.queries.gather(written.query[once]), check_names=False)
+    assert (typed.time == written.time[once]).all()
+    assert (typed.start == written.select(once).start).all()
+
+
 def test_one_seed_gives_one_log_whatever_the_hash_seed(some_news: Documents, tmp_path: Path) -> None:
     for number in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": number}
