@@ -7,15 +7,15 @@ from apiflask.exceptions import HTTPError
 from flask import abort, g, request, send_file
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
-from werkzeug.wrappers import Response
 
 from webapp import api_admin_schemas as s
-from webapp.accounts import change_password, check_password
+from webapp.accounts import change_password
 from webapp.activation import NeedsConfirmation, activate, history, roll_back
 from webapp.admin import panel as p
 from webapp.admin.data import rejected_rows, take_upload
 from webapp.admin.downloads import downloadable, public_file
 from webapp.admin.rows import RunRow, get_row, job_status, read_wanted, run_rows
+from webapp.attempts import try_to_log_in
 from webapp.database.models import READING
 from webapp.jobs.queue import cancel_job, get_job, start_again
 from webapp.jobs.runner import tend
@@ -40,17 +40,12 @@ def guard() -> None:
         abort(403)
 
 
-def _refused(response: Response) -> bool:
-    return response.status_code != 200
-
-
 @api.post("/session")
-@p.limiter.limit(p.LOGIN_LIMIT, deduct_when=_refused)
 @api.input(s.LogInIn, arg_name="given")
 @api.output(s.SessionOut)
 @api.doc(summary="Log in. Every later change needs the token in the header X-CSRFToken", responses=[403, 429])
 def log_in(given: dict[str, str]) -> dict[str, Any]:
-    account = check_password(p.database(), given["name"], given["password"])
+    account = try_to_log_in(given["name"], given["password"])
     if account is None:
         abort(403)
     p.enter(account)

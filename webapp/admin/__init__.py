@@ -4,7 +4,7 @@ from apiflask import APIFlask
 
 from webapp import api_admin
 from webapp.admin import choosing, data, downloads, entrance, switching, watching
-from webapp.admin.panel import csrf, limiter, panel
+from webapp.admin.panel import csrf, panel
 from webapp.first_start import open_instance
 from webapp.jobs.runner import tend
 from webapp.service import SearchService
@@ -23,7 +23,6 @@ def register(app: APIFlask) -> None:
     app.extensions["shoal.releases"] = releases
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # a form is good for as long as its session
     csrf.init_app(app)
-    limiter.init_app(app)
     app.register_blueprint(panel)
     app.register_blueprint(api_admin.api)
     csrf.exempt(api_admin.log_in)

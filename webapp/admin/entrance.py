@@ -2,23 +2,18 @@
 
 from flask import flash, g, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
-from werkzeug.wrappers import Response
 
 from corpus.errors import InputError
-from webapp.accounts import FEWEST_LETTERS, MOST_LETTERS, change_password, check_password
-from webapp.admin.panel import LOGIN_LIMIT, database, enter, leave, limiter, panel, safe_next
-
-
-def _failed(response: Response) -> bool:
-    return response.status_code != 302
+from webapp.accounts import FEWEST_LETTERS, MOST_LETTERS, change_password
+from webapp.admin.panel import database, enter, leave, panel, safe_next
+from webapp.attempts import try_to_log_in
 
 
 @panel.route("/login", methods=["GET", "POST"])
-@limiter.limit(LOGIN_LIMIT, methods=["POST"], deduct_when=_failed)
 def login() -> ResponseReturnValue:
     if request.method == "GET":
         return render_template("admin/login.html", wrong=False)
-    account = check_password(database(), request.form.get("name", ""), request.form.get("password", ""))
+    account = try_to_log_in(request.form.get("name", ""), request.form.get("password", ""))
     if account is None:
         return render_template("admin/login.html", wrong=True), 403
     enter(account)

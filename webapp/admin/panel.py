@@ -5,8 +5,6 @@ from urllib.parse import urlsplit
 from apiflask import APIBlueprint
 from flask import abort, flash, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
-from flask_limiter import Limiter
-from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFProtect
 
 from webapp.accounts import end_visit, start_visit
@@ -19,9 +17,6 @@ from webapp.database import Account
 
 panel = APIBlueprint("admin", __name__, url_prefix="/admin", enable_openapi=False)
 csrf = CSRFProtect()
-limiter = Limiter(get_remote_address, storage_uri="memory://", headers_enabled=False)
-# Failed log-ins from one address; who succeeds is not slowed down.
-LOGIN_LIMIT = "8 per minute; 60 per hour"
 
 _OPEN = {"admin.login"}
 _WITH_ONE_TIME_PASSWORD = {"admin.password", "admin.logout"}

@@ -64,6 +64,15 @@ class Visit(Table):
     created_at: Mapped[datetime] = mapped_column(default=now)
 
 
+class Attempt(Table):
+    """A try to log in that failed, or is not decided yet."""
+
+    __tablename__ = "attempts"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    address: Mapped[str] = mapped_column(String(64), index=True)  # hashed with the server's key
+    at: Mapped[datetime] = mapped_column(index=True)
+
+
 class LogFile(Table):
     """A log that releases can be made of: the one being served, and uploaded ones."""
 

@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select
 from werkzeug.routing import Rule
 
 from corpus.errors import InputError
 from tests.web.admin.conftest import NAME, PASSWORD, Panel, log_in, token_of
+from webapp import attempts, create_app
 from webapp.accounts import change_password, check_password, create_account, create_first_account, find_visitor
-from webapp.database import Database
+from webapp.database import Attempt, Database
 from webapp.settings import Settings
 
 OPEN = {("/admin/login", "GET"), ("/admin/login", "POST"), ("/api/v1/admin/session", "POST")}
@@ -96,6 +99,25 @@ def test_guessing_passwords_is_slowed_down(quiet_panel: Panel) -> None:
     body = {"name": NAME, "password": "guess"}
     codes = [other.post("/api/v1/admin/session", json=body).status_code for _ in range(9)]
     assert codes == [403] * 8 + [429]
+
+
+def test_all_processes_of_a_server_count_the_same_tries(panel: Panel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process is another application on the same database."""
+    monkeypatch.setattr(attempts, "LIMITS", ((timedelta(hours=1), 5),))
+    applications = [panel.app, create_app(panel.settings)]
+
+    def guess(number: int) -> int:
+        client = applications[number % 2].test_client()
+        client.environ_base["REMOTE_ADDR"] = "127.9.9.7"
+        return client.post("/api/v1/admin/session", json={"name": NAME, "password": f"guess {number}"}).status_code
+
+    codes = [guess(number) for number in range(7)]
+    applications[1].extensions["shoal.database"].close()
+    assert codes == [403] * 5 + [429] * 2
+    with panel.database.reading() as session:
+        kept = session.scalars(select(Attempt.address)).all()
+    assert kept
+    assert not any("127.9" in address for address in kept)
 
 
 def test_a_log_in_brings_a_fresh_session_and_a_log_out_ends_it(quiet_panel: Panel) -> None:
