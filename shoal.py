@@ -28,6 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a full disk, a folder without permission: the user's to mend
+        place = f" ({error.filename})" if error.filename else ""
+        print(
+            f"shoal: {error.strerror or error}{place}: free space or choose another folder, and run the command again",
+            file=sys.stderr,
+        )
+        return 2
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -17,6 +17,13 @@ POSITION = "position"
 
 def build(analysis: Analysis, folder: Path, progress: Progress = silent) -> None:
     """Write the index of all three fields into an empty folder."""
+    try:
+        _build(analysis, folder, progress)
+    except ValueError as error:  # so tantivy tells of a full disk
+        raise OSError(str(error)) from error
+
+
+def _build(analysis: Analysis, folder: Path, progress: Progress) -> None:
     writer = tantivy.Index(_schema(), path=str(folder)).writer(heap_size=256_000_000, num_threads=1)
     try:
         _add_all(analysis, writer, progress)

@@ -1,6 +1,9 @@
 """Do the commands make, check and refuse releases as they say?"""
 
 import json
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,3 +99,17 @@ def test_methods_are_told_to_people_and_machines(capsys: pytest.CaptureFixture[s
     told = json.loads(capsys.readouterr().out)
     assert {"plain", "original", "everyone", "random"} <= {method["id"] for method in told}
     assert all(method["protects"] and method["does_not_protect"] for method in told)
+
+
+def test_on_a_full_disk_there_is_a_message_and_no_half_of_a_release(log: Path) -> None:
+    """No file may grow: what a full disk says, without filling one."""
+    before = sorted(log.parent.iterdir())
+    command = ["anonymize", "--log", str(log), "--method", "random", "--out", str(log.parent / "release")]
+    ended = subprocess.run(
+        [sys.executable, "-B", "-m", "shoal", *command], capture_output=True, text=True, timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert "free space" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert sorted(log.parent.iterdir()) == before

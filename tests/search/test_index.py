@@ -141,6 +141,29 @@ def test_a_hundred_kills_leave_the_old_index_or_the_new_one(engine_name: str, tm
     assert len(versions(folder)) == 1
 
 
+FULL = """
+import resource, sys
+from search.index import build_index
+from tests.search.test_index import NEW
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)  # what a full disk says, without filling one
+try:
+    build_index(NEW, sys.argv[1], sys.argv[2])
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 100, 400])
+def test_on_a_full_disk_the_old_index_stays(engine_name: str, room: int, tmp_path: Path) -> None:
+    build_index(OLD, tmp_path / "index", engine_name)
+    command = [sys.executable, "-B", "-c", FULL, str(tmp_path / "index"), engine_name, str(room)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert "File too large" in ended.stdout
+    assert open_index(tmp_path / "index").name == "old"
+    assert len(versions(tmp_path / "index")) == 1
+
+
 def test_a_truncated_index_is_refused_with_what_to_do(engine_name: str, tmp_path: Path) -> None:
     build_index(OLD, tmp_path / "index", engine_name)
     version = tmp_path / "index" / versions(tmp_path / "index")[0]
