@@ -53,7 +53,7 @@ def legend(title: str | None) -> alt.Legend:
 
 
 def axis(**given: Any) -> alt.Axis:
-    return alt.Axis(titlePadding=8, **given)
+    return alt.Axis(titlePadding=8, labelSeparation=8, **given)
 
 
 def curves(data: Data, x: alt.X, y: alt.Y, styles: Styles, title: str | None = None) -> Any:

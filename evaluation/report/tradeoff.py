@@ -17,8 +17,7 @@ LONG = {
     "inference5": "inference@5: precision of guessed terms, above chance",
 }
 _CONTROL_MARKS = {"plain": "square", "everyone": "circle", "original": "diamond"}
-# Where a control's name stands beside its mark, so that names of neighbours do not meet.
-_BELOW = {"plain": 14, "everyone": 4, "original": -10}
+_ALIKE = ("plain", "everyone")  # often side by side: the name of one stands above its mark, of the other below
 _LEGEND = "grey band: no setting is better on both; bars: 95 % intervals over people; open marks: controls"
 
 
@@ -92,9 +91,10 @@ def _controls(
     rows: Sequence[Row], made: Sequence[Curve], precision: str, risk: str, x: alt.X, y: alt.Y
 ) -> list[alt.Chart]:
     parts: list[alt.Chart] = []
-    for curve in made:
-        if not is_control(curve.rows[0]) or not having(curve.rows, precision, risk):
-            continue
+    controls = [curve for curve in made if is_control(curve.rows[0]) and having(curve.rows, precision, risk)]
+    alike = [curve for curve in controls if curve.method in _ALIKE]
+    upper = max(alike, key=lambda curve: having(curve.rows, precision, risk)[0][precision], default=None)
+    for curve in controls:
         data = _points(curve, rows, precision, risk)
         base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
         shape = _CONTROL_MARKS.get(curve.method, "circle")
@@ -103,16 +103,16 @@ def _controls(
             parts.append(line.encode(order="step:Q"))
         mark = base.mark_point(shape=shape, size=80, color=CONTROL_COLOUR, fill="white", strokeWidth=1.8, opacity=1)
         parts.append(mark.encode(description="tell:N"))
-        parts.append(_label(data, curve, x, y))
+        parts.append(_label(data, curve, curve is upper, x, y))
     return parts
 
 
-def _label(data: list[dict[str, Any]], curve: Curve, x: alt.X, y: alt.Y) -> alt.Chart:
-    """The name of a control beside its mark (of several, the riskiest), to the side where there is room."""
-    one = max(data, key=lambda point: point["x"])
+def _label(data: list[dict[str, Any]], curve: Curve, is_upper: bool, x: alt.X, y: alt.Y) -> alt.Chart:
+    """The name of a control beside its mark (of several, the least risky), to the side where there is room."""
+    one = min(data, key=lambda point: point["x"])
     last = curve.method == "original"
     text = alt.Chart(alt.Data(values=[one | {"name": curve.name}])).mark_text(
-        align="right" if last else "left", dx=-8 if last else 9, dy=_BELOW.get(curve.method, 14), fontSize=12,
+        align="right" if last else "left", dx=-8 if last else 9, dy=-10 if last or is_upper else 14, fontSize=12,
         color=CONTROL_COLOUR, fontStyle="italic",
     )  # fmt: skip
     return text.encode(x=x, y=y, text="name:N")
