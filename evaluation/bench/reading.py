@@ -34,12 +34,12 @@ def run(full: bool, progress: Progress) -> Sequence[Row]:
 
 
 def _repeat(once: Path, path: Path, times: int) -> None:
-    """The same events by more users: copy c gives each id a digit of its own in front."""
+    """The same events by more users: each copy gives its ids two digits of its own in front."""
     header, *lines = once.read_text(encoding="utf-8").splitlines()
     with path.open("w", encoding="utf-8") as file:
         file.write(header + "\n")
         for copy in range(times):
-            file.write("".join(f"{copy + 1}{line}\n" for line in lines))
+            file.write("".join(f"{copy + 10}{line}\n" for line in lines))
 
 
 def _read(once: str, path: str) -> tuple[int, float, float]:
