@@ -51,6 +51,7 @@ def test_the_operator_tries_it_out_and_then_shows_it_to_all(panel: Panel, naming
         assert panel.client.get(address).status_code in (200, 404), address  # why: the document may not be a candidate
     assert panel.client.get(f"/api/v1/releases/{release_id}/profiles").status_code == 404
     assert f'value="{release_id}"' in panel.client.get("/search?q=climate").text
+    assert f'href="/?release={release_id}"' in panel.client.get(f"/admin/runs/{release_id[1:]}").text
     assert panel.post(f"/admin/releases/{release_id}/activate", confirmed="yes", note="").status_code == 302
     searcher = panel.app.test_client()
     assert searcher.get("/api/v1/releases").json["current"] == release_id
