@@ -3,6 +3,7 @@
 import os
 import tempfile
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from corpus.fetch import bring, cache_folder
 from corpus.progress import Progress, silent
 from corpus.tokens import tokenize
 
-TABLES_VERSION = 2
+TABLES_VERSION = 3
 _NOUN = "n"
 
 
@@ -99,15 +100,13 @@ def _dictionary_folder(folder: Path) -> Path:
 
 
 def _read(reader: Any, progress: Progress) -> WordNet:
+    progress(0, 2, "reading WordNet")
     synsets = list(reader.all_synsets(_NOUN))
+    progress(1, 2, "reading WordNet")
     number = {synset.offset(): i for i, synset in enumerate(synsets)}
     hypernym = np.full(len(synsets), -1, dtype=np.int32)
-    for i, synset in enumerate(synsets):
-        above = synset.hypernyms() or synset.instance_hypernyms()
-        if above:
-            hypernym[i] = number[above[0].offset()]
-        if i % 5000 == 0:
-            progress(i, len(synsets), "reading WordNet")
+    for below, above in _first_hypernyms(reader):
+        hypernym[number[below]] = number[above]
     words = sorted(word for word in set(reader.all_lemma_names(_NOUN)) if tokenize(word) == [word])
     senses = [_own_senses(reader, word, number) for word in words]
     start = np.concatenate([[0], np.cumsum([len(s) for s in senses])]).astype(np.int64)
@@ -116,6 +115,23 @@ def _read(reader: Any, progress: Progress) -> WordNet:
     names = [synset.name() for synset in synsets]
     endings = list(reader.MORPHOLOGICAL_SUBSTITUTIONS[_NOUN])
     return WordNet(words, start, np.concatenate(senses), names, hypernym, irregular, endings)
+
+
+def _first_hypernyms(reader: Any) -> Iterator[tuple[int, int]]:
+    """Each noun synset that has one, with the first hypernym of its line, or else its first instance hypernym.
+
+    Read from the file itself: NLTK keeps them in a set, and forgets which is the first.
+    """
+    with reader.open("data.noun") as file:
+        lines = file.read().split("\n")
+    for line in lines:
+        if not line or line.startswith(" "):  # the licence
+            continue
+        fields = line.partition(" | ")[0].split()
+        pointers = fields[5 + 2 * int(fields[3], 16) :]  # after the offset, the file, the kind and the words
+        first = {symbol: int(offset) for symbol, offset in zip(pointers[-4::-4], pointers[-3::-4], strict=True)}
+        if (above := first.get("@", first.get("@i"))) is not None:
+            yield int(fields[0]), above
 
 
 def _own_senses(reader: Any, word: str, number: dict[int, int]) -> np.ndarray:
