@@ -43,11 +43,12 @@ def _repeat(once: Path, path: Path, times: int) -> None:
 
 
 def _read(once: str, path: str) -> tuple[int, float, float]:
-    """Rows, seconds and the memory that reading adds to a process that has read a small log before."""
+    """Rows, the seconds of the best of three runs, and the memory that one adds after a small log was read."""
     read_log(once)
     with PeakMemory() as memory:
-        (log, rejected), seconds = timed(lambda: read_log(path))
+        (log, rejected), first = timed(lambda: read_log(path))
     assert not len(rejected)
+    seconds = min(first, *(timed(lambda: read_log(path))[1] for _ in range(2)))
     with Path(path).open("rb") as file:
         rows = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) - 1
     assert len(log) <= rows
