@@ -16,6 +16,7 @@ from webapp.admin.data import rejected_rows, take_upload
 from webapp.admin.downloads import downloadable, public_file
 from webapp.admin.rows import RunRow, get_row, job_status, read_wanted, run_rows
 from webapp.attempts import try_to_log_in
+from webapp.context import database, releases, settings, visitor
 from webapp.database.models import READING
 from webapp.jobs.queue import cancel_job, get_job, start_again
 from webapp.jobs.runner import tend
@@ -32,7 +33,7 @@ _WITH_ONE_TIME_PASSWORD = {"api_admin.set_password", "api_admin.log_out", "api_a
 def guard() -> None:
     if request.endpoint in _OPEN:
         return
-    account = p.visitor()
+    account = visitor()
     if account is None:
         abort(401)
     g.account = account
@@ -72,7 +73,7 @@ def log_out() -> str:
 @api.output({}, status_code=204)
 @api.doc(summary="Change the password; every log-in of the account ends")
 def set_password(given: dict[str, str]) -> str:
-    change_password(p.database(), g.account, given["old"], given["new"])
+    change_password(database(), g.account, given["old"], given["new"])
     return ""
 
 
@@ -81,8 +82,8 @@ def set_password(given: dict[str, str]) -> str:
 @api.output(s.RunsOut)
 @api.doc(summary="Runs and previews, sorted and filtered")
 def runs(wanted: dict[str, str]) -> dict[str, Any]:
-    tend(p.database(), p.settings())
-    return {"runs": [_run(row) for row in run_rows(p.database(), read_wanted(wanted))]}
+    tend(database(), settings())
+    return {"runs": [_run(row) for row in run_rows(database(), read_wanted(wanted))]}
 
 
 @api.post("/runs")
@@ -91,23 +92,23 @@ def runs(wanted: dict[str, str]) -> dict[str, Any]:
 @api.doc(summary="Start a run of a method, or a preview of it on some users")
 def start_run(given: dict[str, Any]) -> dict[str, Any]:
     number = add_run(
-        p.database(), given["method"], given["params"], given["log"] or _served_log(), seed=given["seed"],
+        database(), given["method"], given["params"], given["log"] or _served_log(), seed=given["seed"],
         users=PREVIEW_USERS if given["preview"] else 0, account=p.operator(),
     )  # fmt: skip
-    tend(p.database(), p.settings())
-    return _run(get_row(p.database(), number))
+    tend(database(), settings())
+    return _run(get_row(database(), number))
 
 
 def _served_log() -> int:
-    return next(log.id for log in list_logs(p.database()) if log.digest == p.releases().log_digest)
+    return next(log.id for log in list_logs(database()) if log.digest == releases().log_digest)
 
 
 @api.get("/runs/<int:number>")
 @api.output(s.RunOut)
 @api.doc(summary="A run: how far it is, or what came out")
 def run(number: int) -> dict[str, Any]:
-    tend(p.database(), p.settings())
-    return _run(get_row(p.database(), number))
+    tend(database(), settings())
+    return _run(get_row(database(), number))
 
 
 def _run(row: RunRow) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def _run(row: RunRow) -> dict[str, Any]:
         "log": row.job.task["log"], "seed": row.job.task["seed"], "account": row.job.account,
         "created_at": row.job.created_at, "finished_at": row.job.finished_at, "result": row.job.result,
         "release_id": release.id if release else None, "certificate": release.certificate if release else None,
-        "files": downloadable(p.settings().instance, release.id) if release else [],
+        "files": downloadable(settings().instance, release.id) if release else [],
     }  # fmt: skip
 
 
@@ -125,7 +126,7 @@ def _run(row: RunRow) -> dict[str, Any]:
 @api.output(s.JobOut)
 @api.doc(summary="Stop a run that waits or runs")
 def cancel(number: int) -> dict[str, Any]:
-    cancel_job(p.database(), number)
+    cancel_job(database(), number)
     return _job(number)
 
 
@@ -133,19 +134,19 @@ def cancel(number: int) -> dict[str, Any]:
 @api.output(s.JobOut)
 @api.doc(summary="Start a run again that failed or was stopped")
 def again(number: int) -> dict[str, Any]:
-    start_again(p.database(), number)
+    start_again(database(), number)
     return _job(number)
 
 
 def _job(number: int) -> dict[str, Any]:
-    tend(p.database(), p.settings())
-    return job_status(get_job(p.database(), number))
+    tend(database(), settings())
+    return job_status(get_job(database(), number))
 
 
 @api.get("/releases/<release_id>/files/<name>")
 @api.doc(summary="A public file of a release", responses={200: "the file", 404: "no such file"})
 def download(release_id: str, name: str) -> ResponseReturnValue:
-    return send_file(public_file(p.settings().instance, release_id, name).resolve(), as_attachment=True)
+    return send_file(public_file(settings().instance, release_id, name).resolve(), as_attachment=True)
 
 
 @api.get("/activations")
@@ -156,7 +157,7 @@ def activations() -> dict[str, Any]:
 
 
 def _history() -> dict[str, Any]:
-    return {"activations": history(p.database(), p.releases().log_digest)}
+    return {"activations": history(database(), releases().log_digest)}
 
 
 @api.post("/activations")
@@ -165,7 +166,7 @@ def _history() -> dict[str, Any]:
 @api.doc(summary="Switch all searchers to a release", responses={409: "it needs a confirmation, and why"})
 def activate_release(given: dict[str, Any]) -> dict[str, Any]:
     try:
-        activate(p.database(), given["release_id"], p.releases().log_digest, account=p.operator(), note=given["note"],
+        activate(database(), given["release_id"], releases().log_digest, account=p.operator(), note=given["note"],
                  confirmed=given["confirmed"])  # fmt: skip
     except NeedsConfirmation as error:
         raise HTTPError(409, f"{error} Send confirmed=true to do it all the same.") from error
@@ -176,7 +177,7 @@ def activate_release(given: dict[str, Any]) -> dict[str, Any]:
 @api.output(s.HistoryOut)
 @api.doc(summary="Activate the release that was active before")
 def rollback() -> dict[str, Any]:
-    roll_back(p.database(), p.releases().log_digest, p.operator())
+    roll_back(database(), releases().log_digest, p.operator())
     return _history()
 
 
@@ -184,8 +185,8 @@ def rollback() -> dict[str, Any]:
 @api.output(s.LogsOut)
 @api.doc(summary="The logs that releases can be made of")
 def logs() -> dict[str, Any]:
-    served = p.releases().log_digest
-    return {"logs": [{**vars(log), "served": log.digest == served} for log in list_logs(p.database())]}
+    served = releases().log_digest
+    return {"logs": [{**vars(log), "served": log.digest == served} for log in list_logs(database())]}
 
 
 @api.post("/logs")
@@ -193,15 +194,15 @@ def logs() -> dict[str, Any]:
 @api.output(s.JobOut, status_code=201)
 @api.doc(summary="Upload a log in the AOL format, plain or .gz; its reading is a job")
 def upload(given: dict[str, Any]) -> dict[str, Any]:
-    return job_status(get_job(p.database(), take_upload(p.operator())))
+    return job_status(get_job(database(), take_upload(p.operator())))
 
 
 @api.get("/uploads/<int:number>")
 @api.output(s.UploadOut)
 @api.doc(summary="How far the reading of an upload is")
 def read_upload(number: int) -> dict[str, Any]:
-    tend(p.database(), p.settings())
-    job = get_job(p.database(), number)
+    tend(database(), settings())
+    job = get_job(database(), number)
     if job.kind != READING:
         abort(404)
     return {**job_status(job), "result": job.result}
@@ -211,5 +212,5 @@ def read_upload(number: int) -> dict[str, Any]:
 @api.output(s.RejectedOut)
 @api.doc(summary="The first rows of a log that could not be read, with their reasons")
 def rejected(log_id: int) -> dict[str, Any]:
-    log = get_log(p.database(), log_id)
+    log = get_log(database(), log_id)
     return {"rejected": log.rejected, "rows": rejected_rows(log.source)}

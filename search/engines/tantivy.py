@@ -19,8 +19,10 @@ def build(analysis: Analysis, folder: Path, progress: Progress = silent) -> None
     """Write the index of all three fields into an empty folder."""
     try:
         _build(analysis, folder, progress)
-    except ValueError as error:  # so tantivy tells of a full disk
-        raise OSError(str(error)) from error
+    except ValueError as error:
+        if "IO error" not in str(error):
+            raise
+        raise OSError(str(error)) from error  # so tantivy tells of a full disk
 
 
 def _build(analysis: Analysis, folder: Path, progress: Progress) -> None:

@@ -7,7 +7,8 @@ from flask.typing import ResponseReturnValue
 
 from anonymizer.registry import find_method, methods
 from corpus.errors import InputError
-from webapp.admin.panel import database, operator, panel, releases, settings
+from webapp.admin.panel import operator, panel
+from webapp.context import database, releases, settings
 from webapp.jobs.runner import tend
 from webapp.jobs.tasks import PREVIEW_USERS, add_run
 from webapp.logs import list_logs

@@ -10,8 +10,9 @@ from sqlalchemy import select
 from corpus.datasets import CORPORA, DATA_SETS
 from corpus.errors import InputError
 from corpus.fetch import data_folder
-from webapp.admin.panel import database, operator, panel, releases, settings
+from webapp.admin.panel import operator, panel
 from webapp.admin.rows import job_status
+from webapp.context import database, releases, settings
 from webapp.database import Job
 from webapp.database.models import READING
 from webapp.jobs.queue import get_job

@@ -7,7 +7,8 @@ from flask.typing import ResponseReturnValue
 
 from anonymizer.release_files import MANIFEST, PROFILES, QUERIES, TAXONOMY
 from corpus.errors import InputError
-from webapp.admin.panel import database, panel, settings
+from webapp.admin.panel import panel
+from webapp.context import database, settings
 from webapp.database import Release
 from webapp.releases import release_folder
 

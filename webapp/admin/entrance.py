@@ -5,8 +5,9 @@ from flask.typing import ResponseReturnValue
 
 from corpus.errors import InputError
 from webapp.accounts import FEWEST_LETTERS, MOST_LETTERS, change_password
-from webapp.admin.panel import database, enter, leave, panel, safe_next
+from webapp.admin.panel import enter, leave, panel, safe_next
 from webapp.attempts import try_to_log_in
+from webapp.context import database
 
 
 @panel.route("/login", methods=["GET", "POST"])

@@ -8,11 +8,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFProtect
 
 from webapp.accounts import end_visit, start_visit
-from webapp.context import VISIT
-from webapp.context import database as database
-from webapp.context import releases as releases
-from webapp.context import settings as settings
-from webapp.context import visitor as visitor
+from webapp.context import VISIT, database, releases, visitor
 from webapp.database import Account
 
 panel = APIBlueprint("admin", __name__, url_prefix="/admin", enable_openapi=False)

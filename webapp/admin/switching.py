@@ -6,7 +6,8 @@ from flask.typing import ResponseReturnValue
 from anonymizer.registry import methods
 from corpus.errors import InputError
 from webapp.activation import NeedsConfirmation, activate, concerns, history, previous, roll_back
-from webapp.admin.panel import database, operator, panel, releases
+from webapp.admin.panel import operator, panel
+from webapp.context import database, releases
 from webapp.database import Release
 
 LONGEST_NOTE = 300

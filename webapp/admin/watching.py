@@ -9,7 +9,7 @@ from anonymizer.registry import methods
 from corpus.errors import InputError
 from webapp.activation import concerns, history, previous
 from webapp.admin.choosing import whole_number
-from webapp.admin.panel import database, operator, panel, releases, settings
+from webapp.admin.panel import operator, panel
 from webapp.admin.picture import precision_risk_svg
 from webapp.admin.rows import (
     MEASURES,
@@ -21,6 +21,7 @@ from webapp.admin.rows import (
     read_wanted,
     run_rows,
 )
+from webapp.context import database, releases, settings
 from webapp.database import Job
 from webapp.database.models import DONE, PREVIEW, QUEUED, RUNNING, STATES
 from webapp.jobs.queue import cancel_job, get_job, start_again
