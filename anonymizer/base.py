@@ -1,5 +1,6 @@
 """What is a method, and what does it give? The types between a log and what is published of it."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -102,7 +103,7 @@ class Anonymized:
     suppressed: Suppressed
 
 
-class Method:
+class Method(ABC):
     """An anonymizer: settings are stored and checked here, the work is in `anonymize`.
 
     A subclass declares `info` and, for type checkers, one annotation per parameter.
@@ -118,8 +119,9 @@ class Method:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"
 
+    @abstractmethod
     def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
-        raise NotImplementedError
+        """What is published of the data, who is behind it, and what is promised."""
 
     def need_users(self, available: int, needed: int) -> None:
         """Refuse a log that cannot fill one group."""
