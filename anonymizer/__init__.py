@@ -1,3 +1,3 @@
 """How are profiles made anonymous, and what does each way promise?"""
 
-import anonymizer.compiling  # noqa: F401  before any of its modules compiles a loop
+import shoal.anonymizer.compiling  # noqa: F401  before any of its modules compiles a loop

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from anonymizer.parameters import Parameter, Value, check_settings
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles
-from corpus.progress import Progress, silent
-from corpus.querylog import QueryLog
+from shoal.anonymizer.parameters import Parameter, Value, check_settings
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,6 @@ class MethodInfo:
     title: str
     paper: str  # authors, year, title; empty for a control
     unit: Literal["user", "query"]
-    takes: Literal["profiles", "log"]  # what its `anonymize` wants
     protects: str  # one sentence
     does_not_protect: str  # one sentence
     parameters: tuple[Parameter, ...] = ()
@@ -106,6 +105,8 @@ class Anonymized:
 class Method(ABC):
     """An anonymizer: settings are stored and checked here, the work is in `anonymize`.
 
+    Derive from ProfileMethod or LogMethod.
+
     A subclass declares `info` and, for type checkers, one annotation per parameter.
     """
 
@@ -120,8 +121,10 @@ class Method(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"
 
     @abstractmethod
-    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
-        """What is published of the data, who is behind it, and what is promised."""
+    def run(
+        self, log: QueryLog, *, profiles: Profiles | None = None, seed: int = 0, progress: Progress = silent
+    ) -> Anonymized:
+        """What is published of a log. `profiles` are those of the log, where they were made already."""
 
     def need_users(self, available: int, needed: int) -> None:
         """Refuse a log that cannot fill one group."""
@@ -130,3 +133,30 @@ class Method(ABC):
                 f"{self.info.id} needs at least {needed} users with a profile, the log has {available}: "
                 "lower k or bring a larger log"
             )
+
+
+class ProfileMethod(Method):
+    """A method that sees the profiles of the users, and not the log they come from."""
+
+    @abstractmethod
+    def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        """What is published of the profiles, who is behind it, and what is promised."""
+
+    def run(
+        self, log: QueryLog, *, profiles: Profiles | None = None, seed: int = 0, progress: Progress = silent
+    ) -> Anonymized:
+        made = build_profiles(log, self.knowledge.words) if profiles is None else profiles
+        return self.anonymize(made, seed=seed, progress=progress)
+
+
+class LogMethod(Method):
+    """A method that sees the log itself: its queries, and when they were asked."""
+
+    @abstractmethod
+    def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        """What is published of the log, who is behind it, and what is promised."""
+
+    def run(
+        self, log: QueryLog, *, profiles: Profiles | None = None, seed: int = 0, progress: Progress = silent
+    ) -> Anonymized:
+        return self.anonymize(log, seed=seed, progress=progress)

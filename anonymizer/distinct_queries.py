@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from corpus.querylog import QueryLog
-from corpus.tokens import Tokens, tokenize_column
+from shoal.corpus.querylog import QueryLog
+from shoal.corpus.tokens import Tokens, tokenize_column
 
 # Rust's \s lacks the four separators that Python's str.split knows.
 _BLANKS = r"[\s\x1c-\x1f]+"

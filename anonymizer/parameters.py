@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from corpus.errors import InputError
+from shoal.corpus.errors import InputError
 
 Value = int | float | str
 

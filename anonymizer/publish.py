@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Assignment, Claim, Release, ReleasedQueries, Suppressed
-from corpus.profiles import Profiles
+from shoal.anonymizer.base import Anonymized, Assignment, Claim, Release, ReleasedQueries, Suppressed
+from shoal.corpus.profiles import Profiles
 
 
 def publish(

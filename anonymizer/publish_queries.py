@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Claim, ReleasedQueries, Suppressed
-from anonymizer.distinct_queries import DistinctQueries, only_columns
-from anonymizer.publish import publish
-from corpus.knowledge import Knowledge
-from corpus.profiles import query_term_counts
-from corpus.querylog import QueryLog
+from shoal.anonymizer.base import Anonymized, Claim, ReleasedQueries, Suppressed
+from shoal.anonymizer.distinct_queries import DistinctQueries, only_columns
+from shoal.anonymizer.publish import publish
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import query_term_counts
+from shoal.corpus.querylog import QueryLog
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
-import anonymizer.methods
-from anonymizer.base import Method
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
+import shoal.anonymizer.methods
+from shoal.anonymizer.base import Method, MethodInfo
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
 
 ENTRY_POINTS = "shoal.anonymizers"
 
@@ -46,12 +46,24 @@ def make_method(id: str, settings: Mapping[str, object], knowledge: Knowledge | 
     return find_method(id)(knowledge, **settings)
 
 
+def describe(info: MethodInfo) -> dict[str, object]:
+    """A method as plain data, for machines."""
+    parameters = [
+        {"name": p.name, "default": p.default, "range": p.range, "more_private": p.more_private, "help": p.help}
+        for p in info.parameters
+    ]
+    return {
+        "id": info.id, "title": info.title, "paper": info.paper, "unit": info.unit,
+        "protects": info.protects, "does_not_protect": info.does_not_protect, "parameters": parameters,
+    }  # fmt: skip
+
+
 def _built_in() -> Iterable[type[Method]]:
-    for module in sorted(iter_modules(anonymizer.methods.__path__), key=lambda m: m.name):
-        content = vars(import_module(f"anonymizer.methods.{module.name}"))
+    for module in sorted(iter_modules(shoal.anonymizer.methods.__path__), key=lambda m: m.name):
+        content = vars(import_module(f"shoal.anonymizer.methods.{module.name}"))
         for thing in content.values():
             is_method = isinstance(thing, type) and issubclass(thing, Method) and "info" in vars(thing)
-            if is_method and thing.__module__ == f"anonymizer.methods.{module.name}":
+            if is_method and thing.__module__ == f"shoal.anonymizer.methods.{module.name}":
                 yield thing
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Assignment, Claim, Method, Release, ReleasedQueries, Suppressed
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.querylog import QueryLog
+from shoal.anonymizer.base import Anonymized, Assignment, Claim, Method, Release, ReleasedQueries, Suppressed
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import QueryLog
 
 PROFILES, QUERIES, MANIFEST, ASSIGNMENT, TAXONOMY = (
     "profiles.jsonl", "queries.tsv", "manifest.json", "assignment.tsv", "taxonomy.tsv",

@@ -2,40 +2,16 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from corpus.errors import InputError
-from corpus.querylog import QueryLog
-from corpus.taxonomy import Taxonomy
-from corpus.tokens import STOP_WORDS
-from corpus.wordnet import load_wordnet
+from shoal.corpus.querylog import QueryLog
 
-DICTIONARIES = ("wordnet", "taxonomy", "any")
-
-
-class Dictionary(Protocol):
-    """Which term a token is, or None where it is none."""
-
-    def __call__(self, token: str) -> str | None: ...
-
-
-def dictionary(name: str, taxonomy: Taxonomy | None = None) -> Dictionary:
-    """WordNet's nouns, the leaves of a taxonomy file, or any token that is no stop word."""
-    if name == "wordnet":
-        wordnet = load_wordnet()
-        return lambda token: None if token in STOP_WORDS else wordnet.lemma(token)
-    if name == "taxonomy":
-        if taxonomy is None:
-            raise InputError("the dictionary 'taxonomy' needs a taxonomy file: give one by --taxonomy")
-        leaves = taxonomy
-        return lambda token: token if leaves.leaf(token) is not None else None
-    if name == "any":
-        return lambda token: None if token in STOP_WORDS else token
-    raise InputError(f"unknown dictionary {name!r}: choose one of {', '.join(DICTIONARIES)}")
+if TYPE_CHECKING:
+    from shoal.corpus.knowledge.dictionary import Dictionary
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +43,7 @@ class Profiles:
         return replace(self, users=self.users.gather(rows), counts=self.counts[rows])
 
 
-def build_profiles(log: QueryLog, words: Dictionary) -> Profiles:
+def build_profiles(log: QueryLog, words: "Dictionary") -> Profiles:
     """The profile of every user of the log (an empty row where the dictionary knows nothing they typed)."""
     terms, query_terms = query_term_counts(log, words)
     user_queries = csr_array(
@@ -82,7 +58,7 @@ def build_profiles(log: QueryLog, words: Dictionary) -> Profiles:
     return Profiles(log.users, terms, counts)
 
 
-def query_term_counts(log: QueryLog, words: Dictionary) -> tuple[list[str], csr_array]:
+def query_term_counts(log: QueryLog, words: "Dictionary") -> tuple[list[str], csr_array]:
     """How often each distinct query of the log holds each term: the vocabulary and a queries x terms matrix."""
     tokens = log.tokens
     spelled = [words(token) for token in tokens.vocabulary]

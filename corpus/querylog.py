@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from corpus.tokens import Tokens, tokenize_column
+from shoal.corpus.tokens import Tokens, tokenize_column
 
 NO_TIME = np.iinfo(np.int64).min
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from corpus.datasets import CORPORA
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import DICTIONARIES
-from evaluation.levels import default_settings
-from evaluation.results import PRECISION, RELEASE_MEASURES
-from evaluation.settings import Setting, all_settings, distinct, parse_methods
-from search.index import choose_engine
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.dictionary import DICTIONARIES
+from shoal.corpus.store.datasets import CORPORA
+from shoal.evaluation.levels import default_settings
+from shoal.evaluation.results import PRECISION, RELEASE_MEASURES
+from shoal.evaluation.settings import Setting, all_settings, distinct, parse_methods
+from shoal.search.index import choose_engine
 
 DEFAULT_CORPUS = "reuters"
 

@@ -7,17 +7,17 @@ from difflib import get_close_matches
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.release_files import StoredRelease
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog
-from evaluation.precision import CANDIDATES, profile_rows
-from search.explain import Explanation, explain
-from search.index import Index
-from search.query import MAX_CHARACTERS, parse_query
-from search.rerank import Ranking, rerank
-from search.vectors import profile_space
+from shoal.anonymizer.release_files import StoredRelease
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.protocol.precision import CANDIDATES, profile_rows
+from shoal.search.explain import Explanation, explain
+from shoal.search.index import Index
+from shoal.search.query import MAX_CHARACTERS, parse_query
+from shoal.search.rerank import Ranking, rerank
+from shoal.search.vectors import profile_space
 
 
 @dataclass(frozen=True)

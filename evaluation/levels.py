@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from anonymizer.parameters import Parameter, Value
-from anonymizer.registry import find_method, methods
-from evaluation.settings import Setting, all_settings, distinct, make_setting, privacy_parameter
+from shoal.anonymizer.parameters import Parameter, Value
+from shoal.anonymizer.registry import find_method, methods
+from shoal.evaluation.settings import Setting, all_settings, distinct, make_setting, privacy_parameter
 
 
 def default_settings() -> list[Setting]:

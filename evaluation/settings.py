@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from anonymizer.base import Method
-from anonymizer.parameters import Parameter, Value
-from anonymizer.registry import find_method, make_method
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
+from shoal.anonymizer.base import Method
+from shoal.anonymizer.parameters import Parameter, Value
+from shoal.anonymizer.registry import find_method, make_method
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
 
 Ranges = Mapping[str, Sequence[object]]  # the values of each parameter that is given
 

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from corpus.progress import Progress, silent
-from corpus.tokens import tokenize_column
-from search.lexicon import Lemmas, Lexicon, make_lexicon
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.tokens import tokenize_column
+from shoal.search.lexicon import Lemmas, Lexicon, make_lexicon
 
 BLOCK = 2_000
 # Longer runs of letters are encoded data, not words; no engine indexes them.

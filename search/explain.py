@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from search.engines.base import Engine
-from search.rerank import Ranking
-from search.vectors import DocumentVectors
+from shoal.search.engines.base import Engine
+from shoal.search.rerank import Ranking
+from shoal.search.vectors import DocumentVectors
 
 
 @dataclass(frozen=True)

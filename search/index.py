@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpus.datasets import CORPORA
-from corpus.documents import Documents, load_documents
-from corpus.errors import InputError
-from corpus.fetch import cache_folder, data_set
-from corpus.progress import Progress, silent
-from corpus.wordnet import load_wordnet
-from search.analysis import Analysis, analyse
-from search.engines import tantivy, whoosh
-from search.engines.base import Engine
-from search.lexicon import load_lexicon
-from search.store import DocumentStore, write_store
-from search.vectors import DocumentVectors, load_vectors, make_vectors, save_vectors
-from search.versions import alone, current_version, file_sizes, new_version, write_synced
+from shoal.corpus.documents import Documents, load_documents
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.store.datasets import CORPORA
+from shoal.corpus.store.fetch import cache_folder, data_set
+from shoal.search.analysis import Analysis, analyse
+from shoal.search.document_store import DocumentStore, write_store
+from shoal.search.engines import tantivy, whoosh
+from shoal.search.engines.base import Engine
+from shoal.search.lexicon import load_lexicon
+from shoal.search.vectors import DocumentVectors, load_vectors, make_vectors, save_vectors
+from shoal.search.versions import alone, current_version, file_sizes, new_version, write_synced
 
 # Raised whenever an older index could not be read any more, or would be read as something else.
-FORMAT = 1
+FORMAT = 2
 ENGINES = ("whoosh", "tantivy")
 # Above this many documents "auto" takes tantivy.
 LARGE = 50_000

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.tokens import STOP_WORDS
-from corpus.wordnet import load_wordnet
-from search.query import Clause
+from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.tokens import STOP_WORDS
+from shoal.search.query import Clause
 
 Lemmas = Callable[[list[str]], list[str | None]]
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from corpus.tokens import STOP_WORDS, tokenize
+from shoal.corpus.tokens import STOP_WORDS, tokenize
 
 # Field ALL is title and text together: what words without a field are looked up in, and what scores them.
 ALL, TITLE, TEXT = "all", "title", "text"

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from corpus.errors import InputError
-from search.engines.base import Candidates
-from search.vectors import DocumentVectors
+from shoal.corpus.errors import InputError
+from shoal.search.engines.base import Candidates
+from shoal.search.vectors import DocumentVectors
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from search.lexicon import Lexicon
-from search.query import Clause
+from shoal.search.lexicon import Lexicon
+from shoal.search.query import Clause
 
 WIDTH = 220
 # A text of megabytes is looked at up to here, so that a snippet never takes long.

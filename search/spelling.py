@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from corpus.tokens import STOP_WORDS, TERM_PATTERN
-from corpus.wordnet import load_wordnet
-from search.lexicon import Lexicon
-from search.query import MAX_CHARACTERS, parse_query
+from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.tokens import STOP_WORDS, TERM_PATTERN
+from shoal.search.lexicon import Lexicon
+from shoal.search.query import MAX_CHARACTERS, parse_query
 
 SHORTEST, LONGEST = 3, 20
 MOST_WORDS = 4

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from corpus.knowledge import Knowledge
-from corpus.tokens import STOP_WORDS
-from search.analysis import Analysis
-from search.lexicon import Lexicon
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.tokens import STOP_WORDS
+from shoal.search.analysis import Analysis
+from shoal.search.lexicon import Lexicon
 
 _ARRAYS = ("data", "indices", "indptr")
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus.errors import InputError
-from corpus.progress import Progress
+from shoal.corpus.errors import InputError
+from shoal.corpus.progress import Progress
 
 # A folder holds its versions and a file that names the current one.
 _CURRENT, _LOCK = "current", "lock"

@@ -4,9 +4,9 @@ import argparse
 import re
 from pathlib import Path
 
-from anonymizer.contract import check_method
-from anonymizer.registry import methods
-from shoal import make_parser
+from shoal.anonymizer.contract import check_method
+from shoal.anonymizer.registry import methods
+from shoal.cli import make_parser
 
 ROOT = Path(__file__).parent.parent
 

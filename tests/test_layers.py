@@ -20,7 +20,7 @@ MAY_IMPORT = {
 ONE_FILE_ONLY = {
     "whoosh": "search/engines/whoosh.py",
     "tantivy": "search/engines/tantivy.py",
-    "nltk": "corpus/wordnet.py",
+    "nltk": "corpus/knowledge/wordnet.py",
 }
 
 
@@ -28,10 +28,16 @@ def imported_by(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names.update(alias.name.split(".")[0] for alias in node.names)
+            names.update(_layer(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names.add(node.module.split(".")[0])
+            names.add(_layer(node.module))
     return names - set(sys.stdlib_module_names)
+
+
+def _layer(module: str) -> str:
+    """The layer of ours, or the library, that a module belongs to."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "shoal" and len(parts) > 1 else parts[0]
 
 
 def files_of(layer: str) -> list[Path]:

@@ -9,9 +9,9 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from corpus.errors import InputError
-from webapp.database import Account, Database, Visit
-from webapp.database.models import now
+from shoal.corpus.errors import InputError
+from shoal.webapp.database import Account, Database, Visit
+from shoal.webapp.database.models import now
 
 FEWEST_LETTERS = 12
 MOST_LETTERS = 200

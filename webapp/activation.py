@@ -5,9 +5,9 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from corpus.errors import InputError
-from webapp.database import Activation, Database, LogFile, Release
-from webapp.releases import latest_activation
+from shoal.corpus.errors import InputError
+from shoal.webapp.database import Activation, Database, LogFile, Release
+from shoal.webapp.releases import latest_activation
 
 NO_PROMISE = "none"  # the claim of a release that promises nothing
 

@@ -5,16 +5,16 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response, abort, request
 
-from anonymizer.commands import describe
-from anonymizer.registry import methods as all_methods
-from webapp import api_schemas as s
-from webapp.attacking import ORIGINAL, draw_terms, original_target, play, target_of
-from webapp.compact import compact_profiles
-from webapp.comparison import compare
-from webapp.context import Asked, find_release, read_asked, releases, service, visible_releases
-from webapp.knowing import what_is_known
-from webapp.links import safe_link
-from webapp.whose import give_reason
+from shoal.anonymizer.registry import describe
+from shoal.anonymizer.registry import methods as all_methods
+from shoal.webapp import api_schemas as s
+from shoal.webapp.attacking import ORIGINAL, draw_terms, original_target, play, target_of
+from shoal.webapp.compact import compact_profiles
+from shoal.webapp.comparison import compare
+from shoal.webapp.context import Asked, find_release, read_asked, releases, service, visible_releases
+from shoal.webapp.knowing import what_is_known
+from shoal.webapp.links import safe_link
+from shoal.webapp.whose import give_reason
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1", tag="search")
 

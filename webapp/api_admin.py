@@ -8,20 +8,20 @@ from flask import abort, g, request, send_file
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
 
-from webapp import api_admin_schemas as s
-from webapp.accounts import change_password
-from webapp.activation import NeedsConfirmation, activate, history, roll_back
-from webapp.admin import panel as p
-from webapp.admin.data import rejected_rows, take_upload
-from webapp.admin.downloads import downloadable, public_file
-from webapp.admin.rows import RunRow, get_row, job_status, read_wanted, run_rows
-from webapp.attempts import try_to_log_in
-from webapp.context import database, releases, settings, visitor
-from webapp.database.models import READING
-from webapp.jobs.queue import cancel_job, get_job, start_again
-from webapp.jobs.runner import tend
-from webapp.jobs.tasks import PREVIEW_USERS, add_run
-from webapp.logs import get_log, list_logs
+from shoal.webapp import api_admin_schemas as s
+from shoal.webapp.accounts import change_password
+from shoal.webapp.activation import NeedsConfirmation, activate, history, roll_back
+from shoal.webapp.admin import panel as p
+from shoal.webapp.admin.data import rejected_rows, take_upload
+from shoal.webapp.admin.downloads import downloadable, public_file
+from shoal.webapp.admin.rows import RunRow, get_row, job_status, read_wanted, run_rows
+from shoal.webapp.attempts import try_to_log_in
+from shoal.webapp.context import database, releases, settings, visitor
+from shoal.webapp.database.models import READING
+from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
+from shoal.webapp.jobs.runner import tend
+from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
+from shoal.webapp.logs import get_log, list_logs
 
 api = APIBlueprint("api_admin", __name__, url_prefix="/api/v1/admin", tag="operator")
 

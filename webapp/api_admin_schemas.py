@@ -4,10 +4,10 @@ from apiflask import Schema
 from apiflask.fields import Boolean, DateTime, Dict, File, Float, Integer, List, Nested, Raw, String
 from apiflask.validators import Length, OneOf, Range
 
-from webapp.accounts import MOST_LETTERS
-from webapp.admin.rows import SORTS
-from webapp.admin.switching import LONGEST_NOTE
-from webapp.database.models import PREVIEW, RUN, STATES
+from shoal.webapp.accounts import MOST_LETTERS
+from shoal.webapp.admin.rows import SORTS
+from shoal.webapp.admin.switching import LONGEST_NOTE
+from shoal.webapp.database.models import PREVIEW, RUN, STATES
 
 
 class LogInIn(Schema):

@@ -6,8 +6,8 @@ from apiflask import Schema
 from apiflask.fields import Boolean, DateTime, Dict, Float, Integer, List, Nested, String
 from apiflask.validators import Length, OneOf, Range
 
-from webapp.comparison import KINDS
-from webapp.question import DEFAULT_WEIGHT, PAGES, VIEWS
+from shoal.webapp.comparison import KINDS
+from shoal.webapp.question import DEFAULT_WEIGHT, PAGES, VIEWS
 
 
 class ErrorDetail(Schema):

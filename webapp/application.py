@@ -4,18 +4,18 @@ from importlib.metadata import version
 
 from apiflask import APIFlask
 
-from corpus.progress import Progress, silent
-from webapp import admin, api, errors, filters, operations, security
-from webapp.pages import attack, document, mine, profile, reference, search
-from webapp.service import start_service
-from webapp.settings import Settings
+from shoal.corpus.progress import Progress, silent
+from shoal.webapp import admin, api, errors, filters, operations, security
+from shoal.webapp.pages import attack, document, mine, profile, reference, search
+from shoal.webapp.service import start_service
+from shoal.webapp.settings import Settings
 
 
 def build_application(settings: Settings, progress: Progress = silent) -> APIFlask:
     """The application over the data of these settings; everything long is done before it returns."""
     settings.check()
     app = APIFlask(
-        "webapp", title="Shoal", version=version("shoal"), docs_path=None, spec_path="/api/v1/openapi.json",
+        "shoal.webapp", title="Shoal", version=version("shoal"), docs_path=None, spec_path="/api/v1/openapi.json",
         json_errors=False,
     )  # fmt: skip
     app.secret_key = settings.secret_key()

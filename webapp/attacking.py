@@ -7,17 +7,17 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Release
-from anonymizer.registry import make_method
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles
-from evaluation.attacks.inference import GUESSES
-from evaluation.attacks.one_victim import attack
-from evaluation.attacks.view import PublishedView
-from webapp.knowing import Cover
-from webapp.people import Person
-from webapp.published import Published
-from webapp.service import SearchService
+from shoal.anonymizer.base import Release
+from shoal.anonymizer.methods.original import Original
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles
+from shoal.evaluation.attacks.inference import GUESSES
+from shoal.evaluation.attacks.one_victim import attack
+from shoal.evaluation.attacks.view import PublishedView
+from shoal.webapp.knowing import Cover
+from shoal.webapp.people import Person
+from shoal.webapp.published import Published
+from shoal.webapp.service import SearchService
 
 SHOWN = 6
 # The release to compare with: every profile as it is. It need not have been made by an operator.
@@ -85,7 +85,7 @@ def _view(release: Release, knowledge: Knowledge) -> PublishedView:
 @lru_cache(maxsize=1)
 def original_target(profiles: Profiles, knowledge: Knowledge) -> Target:
     """All profiles as they are."""
-    method = make_method(ORIGINAL, {}, knowledge)
+    method = Original(knowledge)
     made = method.anonymize(profiles)
     pairs = csr_array(made.assignment.pairs(len(made.release)))
     return Target(ORIGINAL, method.info.title, PublishedView(made.release, knowledge), pairs)

@@ -6,10 +6,10 @@ from datetime import timedelta
 from flask import abort, current_app, request
 from sqlalchemy import delete, func, select
 
-from webapp.accounts import check_password
-from webapp.context import database
-from webapp.database import Account, Attempt
-from webapp.database.models import now
+from shoal.webapp.accounts import check_password
+from shoal.webapp.context import database
+from shoal.webapp.database import Account, Attempt
+from shoal.webapp.database.models import now
 
 # Tries that failed, from one address; who succeeds is not slowed down.
 LIMITS = ((timedelta(minutes=1), 8), (timedelta(hours=1), 60))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from flask import Request, Response
 
-from corpus.knowledge import Knowledge
-from webapp.published import Published
-from webapp.service import SearchService
+from shoal.corpus.knowledge import Knowledge
+from shoal.webapp.published import Published
+from shoal.webapp.service import SearchService
 
 
 def compact_profiles(published: Published, service: SearchService, request: Request) -> Response:

@@ -6,16 +6,16 @@ from time import perf_counter
 import numpy as np
 from scipy.sparse import csr_array
 
-from evaluation.metrics import score
-from evaluation.precision import CANDIDATES, FEWEST_CANDIDATES, RELEVANT
-from search.engines.base import Candidates
-from search.rerank import Ranking, rerank
-from search.snippets import Snippet
-from webapp.links import source_of
-from webapp.people import Person
-from webapp.published import Published
-from webapp.question import PAGE_SIZE, Question
-from webapp.service import SearchService
+from shoal.evaluation.protocol.metrics import score
+from shoal.evaluation.protocol.precision import CANDIDATES, FEWEST_CANDIDATES, RELEVANT
+from shoal.search.engines.base import Candidates
+from shoal.search.rerank import Ranking, rerank
+from shoal.search.snippets import Snippet
+from shoal.webapp.links import source_of
+from shoal.webapp.people import Person
+from shoal.webapp.published import Published
+from shoal.webapp.question import PAGE_SIZE, Question
+from shoal.webapp.service import SearchService
 
 PLAIN, PERSONALIZED, ANONYMIZED = KINDS = ("plain", "personalized", "anonymized")
 

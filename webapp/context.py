@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from flask import current_app, session
 
-from webapp.accounts import find_visitor
-from webapp.comparison import Asker, who_asks
-from webapp.database import Account, Database
-from webapp.published import Published
-from webapp.question import Question, read_question
-from webapp.releases import ActiveReleases, LoadedRelease, ReleaseSummary, unknown_release
-from webapp.service import SearchService
-from webapp.settings import Settings
+from shoal.webapp.accounts import find_visitor
+from shoal.webapp.comparison import Asker, who_asks
+from shoal.webapp.database import Account, Database
+from shoal.webapp.published import Published
+from shoal.webapp.question import Question, read_question
+from shoal.webapp.releases import ActiveReleases, LoadedRelease, ReleaseSummary, unknown_release
+from shoal.webapp.service import SearchService
+from shoal.webapp.settings import Settings
 
 VISIT = "visit"  # what a session remembers of a log-in
 

@@ -9,8 +9,8 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
-from corpus.errors import InputError
-from webapp.api_schemas import ErrorOut
+from shoal.corpus.errors import InputError
+from shoal.webapp.api_schemas import ErrorOut
 
 _ADVICE = {
     400: "The request cannot be understood: go back and try again.",

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from flask import Flask
 
-from webapp.links import safe_link
+from shoal.webapp.links import safe_link
 
 
 def register(app: Flask) -> None:

@@ -5,21 +5,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from anonymizer.parameters import Value
-from corpus.errors import InputError
-from corpus.progress import Progress, silent
-from corpus.querylog import QueryLog
-from search.index import Index
-from webapp.accounts import create_first_account
-from webapp.activation import activate
-from webapp.database import Database
-from webapp.database.models import FAILED
-from webapp.jobs.making import make_release
-from webapp.jobs.queue import claim_job, finish_job, tend_running
-from webapp.jobs.tasks import add_run
-from webapp.logs import register_log
-from webapp.releases import ActiveReleases
-from webapp.settings import Settings
+from shoal.anonymizer.parameters import Value
+from shoal.corpus.errors import InputError
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+from shoal.search.index import Index
+from shoal.webapp.accounts import create_first_account
+from shoal.webapp.activation import activate
+from shoal.webapp.database import Database
+from shoal.webapp.database.models import FAILED
+from shoal.webapp.jobs.making import make_release
+from shoal.webapp.jobs.queue import claim_job, finish_job, tend_running
+from shoal.webapp.jobs.tasks import add_run
+from shoal.webapp.logs import register_log
+from shoal.webapp.releases import ActiveReleases
+from shoal.webapp.settings import Settings
 
 # Tried in this order: the first that the log is large enough for. Nobody starts out alone with a profile.
 _FIRST_METHODS: tuple[tuple[str, dict[str, Value]], ...] = (

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpus.knowledge import Knowledge
-from webapp.people import Person
-from webapp.published import Published
-from webapp.service import SearchService
+from shoal.corpus.knowledge import Knowledge
+from shoal.webapp.people import Person
+from shoal.webapp.published import Published
+from shoal.webapp.service import SearchService
 
 KEPT, BLENDED, GENERALIZED, DROPPED = FATES = ("kept", "blended", "generalized", "dropped")
 FOREIGN = "foreign"

@@ -10,11 +10,11 @@ from typing import IO, Any
 import numpy as np
 from sqlalchemy import select
 
-from corpus.errors import InputError
-from corpus.logs import load_log
-from corpus.progress import Progress
-from corpus.querylog import NO_TIME, QueryLog
-from webapp.database import Database, LogFile
+from shoal.corpus.errors import InputError
+from shoal.corpus.logs import load_log
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import NO_TIME, QueryLog
+from shoal.webapp.database import Database, LogFile
 
 REJECTED = "rejected.tsv"
 _BLOCK = 1 << 20

@@ -12,11 +12,11 @@ from flask import Flask, Response, current_app, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import func, select
 
-from corpus.errors import InputError
-from webapp.counters import Counters
-from webapp.database import Database, Job
-from webapp.database.models import STATES
-from webapp.releases import ActiveReleases
+from shoal.corpus.errors import InputError
+from shoal.webapp.counters import Counters
+from shoal.webapp.database import Database, Job
+from shoal.webapp.database.models import STATES
+from shoal.webapp.releases import ActiveReleases
 
 pages = APIBlueprint("operations", __name__, enable_openapi=False)
 _FEWEST_FREE = 64 * 2**20  # bytes

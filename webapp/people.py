@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csc_array
 
-from corpus.errors import InputError
-from corpus.profiles import Profiles
-from corpus.tokens import tokenize
+from shoal.corpus.errors import InputError
+from shoal.corpus.profiles import Profiles
+from shoal.corpus.tokens import tokenize
 
 _SHOWN_TERMS = 4
 _ENOUGH_TERMS = 20

@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Release
-from corpus.errors import InputError
-from corpus.profiles import Profiles
-from search.vectors import DocumentVectors, profile_space
-from webapp.releases import LoadedRelease
+from shoal.anonymizer.base import Release
+from shoal.corpus.errors import InputError
+from shoal.corpus.profiles import Profiles
+from shoal.search.vectors import DocumentVectors, profile_space
+from shoal.webapp.releases import LoadedRelease
 
 
 @dataclass(frozen=True, eq=False)

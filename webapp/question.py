@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from corpus.errors import InputError
+from shoal.corpus.errors import InputError
 
 VIEWS = ("compare", "plain", "personalized", "anonymized")
 PAGE_SIZE = 10

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from anonymizer.claims import Verdict
-from anonymizer.release_files import StoredRelease, read_release
-from corpus.errors import InputError
-from webapp.database import Activation, Database, LogFile, Release
+from shoal.anonymizer.claims import Verdict
+from shoal.anonymizer.release_files import StoredRelease, read_release
+from shoal.corpus.errors import InputError
+from shoal.webapp.database import Activation, Database, LogFile, Release
 
 _KEPT = 8
 _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""")

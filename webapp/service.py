@@ -7,17 +7,17 @@ from threading import Lock
 import numpy as np
 from scipy.sparse import csr_array
 
-from corpus.knowledge import Knowledge
-from corpus.logs import load_log
-from corpus.profiles import Profiles, build_profiles
-from corpus.progress import Progress, silent
-from corpus.querylog import QueryLog
-from search.index import Index, index_for
-from search.vectors import profile_space
-from webapp.people import People
-from webapp.published import Published, publish_beside
-from webapp.releases import LoadedRelease
-from webapp.settings import Settings
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs import load_log
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+from shoal.search.index import Index, index_for
+from shoal.search.vectors import profile_space
+from shoal.webapp.people import People
+from shoal.webapp.published import Published, publish_beside
+from shoal.webapp.releases import LoadedRelease
+from shoal.webapp.settings import Settings
 
 _KEPT_RELEASES = 8
 

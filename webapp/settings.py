@@ -8,9 +8,9 @@ import stat
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from corpus.datasets import CORPORA
-from corpus.errors import InputError
-from corpus.fetch import cache_folder
+from shoal.corpus.errors import InputError
+from shoal.corpus.store.datasets import CORPORA
+from shoal.corpus.store.fetch import cache_folder
 
 _SECRET = "secret.key"
 

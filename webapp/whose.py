@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from search.explain import Explanation, explain
-from webapp.comparison import PERSONALIZED, PLAIN, Asker, profile_rows, rank_all
-from webapp.question import Question
-from webapp.service import SearchService
+from shoal.search.explain import Explanation, explain
+from shoal.webapp.comparison import PERSONALIZED, PLAIN, Asker, profile_rows, rank_all
+from shoal.webapp.question import Question
+from shoal.webapp.service import SearchService
 
 MINE, SHARED, STRANGERS, GROUP = "mine", "shared", "strangers", "group"
 

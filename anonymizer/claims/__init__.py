@@ -7,12 +7,12 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
-from anonymizer.base import Assignment, Claim, Release, Suppressed
-from anonymizer.parameters import Value
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles, build_profiles
-from corpus.querylog import QueryLog
+from shoal.anonymizer.base import Assignment, Claim, Release, Suppressed
+from shoal.anonymizer.parameters import Value
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.querylog import QueryLog
 
 ENTRY_POINTS = "shoal.claims"
 
@@ -52,7 +52,7 @@ Verifier = Callable[[Claim, Evidence], Verdict]
 
 def verify(claim: Claim, evidence: Evidence) -> Verdict:
     """Check that the release is whole and then that its claim holds."""
-    from anonymizer.claims.integrity import check_integrity
+    from shoal.anonymizer.claims.integrity import check_integrity
 
     table = verifiers()
     if claim.id not in table:

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from anonymizer.base import Claim
-from anonymizer.claims import HOLDS, Evidence, Verdict, broken
-from anonymizer.claims.queries import asked_rows, released_rows, verify_profiles, verify_typed
-from corpus.tokens import STOP_WORDS, Tokens, tokenize_column
+from shoal.anonymizer.base import Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims.queries import asked_rows, released_rows, verify_profiles, verify_typed
+from shoal.corpus.tokens import STOP_WORDS, Tokens, tokenize_column
 
 _ROWS_AT_ONCE = 256
 _ROUNDING = 1e-9

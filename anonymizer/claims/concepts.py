@@ -4,9 +4,9 @@ from collections import Counter
 
 import polars as pl
 
-from anonymizer.base import Claim
-from anonymizer.claims import HOLDS, Evidence, Verdict, broken
-from anonymizer.claims.queries import (
+from shoal.anonymizer.base import Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims.queries import (
     asked_rows,
     released_rows,
     same_profile,
@@ -14,7 +14,7 @@ from anonymizer.claims.queries import (
     verify_degrees,
     verify_released_by_one,
 )
-from corpus.tokens import tokenize
+from shoal.corpus.tokens import tokenize
 
 
 def verify_concept_k_anonymity(claim: Claim, evidence: Evidence) -> Verdict:

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Claim
-from anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.base import Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
 
 TOLERANCE = 1e-6
 

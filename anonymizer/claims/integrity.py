@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from anonymizer.base import Claim
-from anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.base import Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
 
 
 def check_integrity(claim: Claim, evidence: Evidence) -> Verdict:

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Assignment, Claim
-from anonymizer.claims import HOLDS, Evidence, Verdict, broken
-from anonymizer.claims.groups import verify_at_least_k, verify_published_means
-from corpus.profiles import Profiles
+from shoal.anonymizer.base import Assignment, Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims.groups import verify_at_least_k, verify_published_means
+from shoal.corpus.profiles import Profiles
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from anonymizer.base import Claim
-from anonymizer.claims import HOLDS, Evidence, Verdict, broken
-from corpus.profiles import query_term_counts
+from shoal.anonymizer.base import Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.corpus.profiles import query_term_counts
 
 
 @dataclass(frozen=True, eq=False)

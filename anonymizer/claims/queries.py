@@ -5,9 +5,9 @@ from functools import reduce
 
 import polars as pl
 
-from anonymizer.base import Claim
-from anonymizer.claims import HOLDS, Evidence, Verdict, broken
-from corpus.tokens import tokenize
+from shoal.anonymizer.base import Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.corpus.tokens import tokenize
 
 TOLERANCE = 1e-6
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.base import Claim
-from anonymizer.claims import HOLDS, Evidence, Verdict, broken
-from anonymizer.claims.groups import verify_at_least_k
-from corpus.taxonomy import Taxonomy
+from shoal.anonymizer.base import Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims.groups import verify_at_least_k
+from shoal.corpus.knowledge.taxonomy import Taxonomy
 
 MEMBERS_PER_BLOCK = 20_000  # bounds the memory of a check
 TOLERANCE = 1e-9

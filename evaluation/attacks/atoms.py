@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Release
-from corpus.knowledge import Knowledge
-from corpus.taxonomy import Taxonomy
-from evaluation.labels import leaf_of, node_of
+from shoal.anonymizer.base import Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.evaluation.measures.labels import leaf_of, node_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.base import Assignment
-from evaluation.attacks.linkage import Linkage, profiles_of
-from evaluation.attacks.victims import Victims
+from shoal.anonymizer.base import Assignment
+from shoal.evaluation.attacks.linkage import Linkage, profiles_of
+from shoal.evaluation.attacks.victims import Victims
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Assignment
-from corpus.profiles import Profiles
-from evaluation.attacks.linkage import link
-from evaluation.attacks.victims import Victims
-from evaluation.attacks.view import PublishedView
+from shoal.anonymizer.base import Assignment
+from shoal.corpus.profiles import Profiles
+from shoal.evaluation.attacks.linkage import link
+from shoal.evaluation.attacks.victims import Victims
+from shoal.evaluation.attacks.view import PublishedView
 
 
 def fit(view: PublishedView, assignment: Assignment, victims: Victims, later: Profiles) -> float | None:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from evaluation.attacks.guessing import right_guesses
-from evaluation.attacks.linkage import Linkage
-from evaluation.attacks.victims import Victims
-from evaluation.attacks.view import PublishedView
+from shoal.evaluation.attacks.guessing import right_guesses
+from shoal.evaluation.attacks.linkage import Linkage
+from shoal.evaluation.attacks.victims import Victims
+from shoal.evaluation.attacks.view import PublishedView
 
 GUESSES = 10
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Assignment
-from corpus.progress import Progress, silent
-from evaluation.attacks.victims import Victims
-from evaluation.attacks.view import PublishedView
+from shoal.anonymizer.base import Assignment
+from shoal.corpus.progress import Progress, silent
+from shoal.evaluation.attacks.victims import Victims
+from shoal.evaluation.attacks.view import PublishedView
 
 _BLOCK = 256  # victims scored at a time
 _TIE = 1e-9

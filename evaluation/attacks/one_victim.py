@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.attacks.inference import GUESSES
-from evaluation.attacks.linkage import best_profiles, evidence
-from evaluation.attacks.view import PublishedView
+from shoal.evaluation.attacks.inference import GUESSES
+from shoal.evaluation.attacks.linkage import best_profiles, evidence
+from shoal.evaluation.attacks.view import PublishedView
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,15 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Assignment, Release
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles, build_profiles, dictionary
-from corpus.querylog import QueryLog
-from corpus.tokens import tokenize_column
-from evaluation.attacks.linkage import link
-from evaluation.attacks.victims import choose_victims
-from evaluation.attacks.view import PublishedView
+from shoal.anonymizer.base import Assignment, Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.dictionary import dictionary
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.querylog import QueryLog
+from shoal.corpus.tokens import tokenize_column
+from shoal.evaluation.attacks.linkage import link
+from shoal.evaluation.attacks.victims import choose_victims
+from shoal.evaluation.attacks.view import PublishedView
 
 
 def query_linkage(release: Release, assignment: Assignment, log: QueryLog, victims: int, m: int, seed: int) -> float:

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from evaluation.attacks.victims import Victims
-from evaluation.attacks.view import PublishedView
+from shoal.evaluation.attacks.victims import Victims
+from shoal.evaluation.attacks.view import PublishedView
 
 _BLOCK = 256  # victims at a time
 

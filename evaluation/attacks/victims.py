@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from corpus.profiles import Profiles
+from shoal.corpus.profiles import Profiles
 
 KNOWN = (1, 3, 5, 10)
 

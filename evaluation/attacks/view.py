@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from anonymizer.base import Release
-from corpus.knowledge import Knowledge
-from evaluation.attacks.atoms import Atoms, find_atoms
+from shoal.anonymizer.base import Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.evaluation.attacks.atoms import Atoms, find_atoms
 
 # Of a term's probability, the share that comes from the whole release.
 SMOOTHING = 0.1

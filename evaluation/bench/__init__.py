@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
 
-from corpus.errors import InputError
-from corpus.progress import Progress
+from shoal.corpus.errors import InputError
+from shoal.corpus.progress import Progress
 
 
 @dataclass(frozen=True)

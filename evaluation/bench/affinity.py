@@ -7,19 +7,19 @@ from typing import TypeVar
 
 import numpy as np
 
-from anonymizer.affine_pairs import AffinityGraph, affinity_graph
-from anonymizer.affinity_classes import AffinityClasses, affinity_classes
-from anonymizer.concepts import mine_concepts
-from anonymizer.distinct_queries import distinct_queries
-from anonymizer.grown_graphs import cores_of_grown_graphs
-from anonymizer.kcores import generalized_cores
-from anonymizer.methods.affinity import Affinity
-from corpus.documents import load_documents
-from corpus.progress import Progress, silent
-from corpus.querylog import QueryLog
-from corpus.simulation import simulate_log
-from evaluation.bench import Row
-from evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
+from shoal.anonymizer.distinct_queries import distinct_queries
+from shoal.anonymizer.methods.affinity import Affinity
+from shoal.anonymizer.methods.affinity.classes import AffinityClasses, affinity_classes
+from shoal.anonymizer.methods.affinity.concepts import mine_concepts
+from shoal.anonymizer.methods.affinity.grown_graphs import cores_of_grown_graphs
+from shoal.anonymizer.methods.affinity.kcores import generalized_cores
+from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, affinity_graph
+from shoal.corpus.documents import load_documents
+from shoal.corpus.people.simulated import simulate_log
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
 
 AOL_QUERIES = 28_898_361
 QUERIES_PER_USER = 44

@@ -6,15 +6,16 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized
-from anonymizer.registry import make_method
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles
-from corpus.progress import Progress
-from corpus.taxonomy import Taxonomy
-from evaluation.bench import Row
-from evaluation.bench.measuring import fitted_exponent, in_own_process, timed
-from evaluation.literal.clump import Tree, clump, distortion, lcg_by_buig
+from shoal.anonymizer.base import Anonymized, ProfileMethod
+from shoal.anonymizer.methods.clump import Clump
+from shoal.anonymizer.methods.clump.literal import Tree, clump, distortion, lcg_by_buig
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.profiles import Profiles
+from shoal.corpus.progress import Progress
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.measuring import fitted_exponent, in_own_process, timed
 
 LITERAL_SIZE = 1_000
 THESIS_SIZE, AOL_SIZE = 53_058, 650_000
@@ -35,7 +36,7 @@ def run(full: bool, progress: Progress) -> list[Row]:
 
 def against_literal() -> list[Row]:
     """Both on one log and the whole taxonomy, both compiled."""
-    profiles, method = zipf_profiles(LITERAL_SIZE), make_method("clump", SETTINGS)
+    profiles, method = zipf_profiles(LITERAL_SIZE), Clump(None, **SETTINGS)
     taxonomy = method.knowledge.taxonomy
     method.anonymize(zipf_profiles(50))
     literal_clump(zipf_profiles(50), taxonomy)
@@ -78,13 +79,14 @@ def seconds_of(method: str, size: int) -> tuple[float, float]:
 
     Compiling and reading WordNet are not counted.
     """
-    anonymizer = make_method(method, {"k": SETTINGS["k"]})
-    anonymizer.anonymize(zipf_profiles(50))
+    grouping = make_method(method, {"k": SETTINGS["k"]})
+    assert isinstance(grouping, ProfileMethod)
+    grouping.anonymize(zipf_profiles(50))
     profiles = zipf_profiles(size)
     runs = []
     for _ in range(REPEATS):
         before = time.process_time()
-        _, clock = timed(lambda: anonymizer.anonymize(profiles))
+        _, clock = timed(lambda: grouping.anonymize(profiles))
         runs.append((time.process_time() - before, clock))
     return min(processor for processor, _ in runs), min(clock for _, clock in runs)
 

@@ -6,16 +6,16 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from anonymizer.augmentation import augment
-from anonymizer.base import Anonymized
-from anonymizer.methods.linkability import Linkability
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles
-from corpus.progress import Progress
-from corpus.wordnet import load_wordnet
-from evaluation.bench import Row
-from evaluation.bench.measuring import fitted_exponent, in_own_process, timed
-from evaluation.literal.linkability import Paths, linkability_groups
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.methods.linkability import Linkability
+from shoal.anonymizer.methods.linkability.augmentation import augment
+from shoal.anonymizer.methods.linkability.literal import Paths, linkability_groups
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.profiles import Profiles
+from shoal.corpus.progress import Progress
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.measuring import fitted_exponent, in_own_process, timed
 
 PAPER_USERS, PAPER_TERMS = 720, 150
 _VOCABULARY, _TOPICS = 8000, 50

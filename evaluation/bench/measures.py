@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from functools import partial
 
-from anonymizer.base import Anonymized
-from anonymizer.registry import make_method
-from corpus.documents import load_documents
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.progress import Progress
-from corpus.querylog import QueryLog
-from corpus.simulation import simulate_log
-from evaluation.bench import Row
-from evaluation.bench.measuring import timed
-from evaluation.measure import measure_release
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.documents import load_documents
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.people.simulated import simulate_log
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.measuring import timed
+from shoal.evaluation.measures.release import measure_release
 
 SECONDS = 3.0
 VICTIMS = 1000
@@ -44,7 +43,7 @@ def run(full: bool, progress: Progress) -> Sequence[Row]:
 
 def _released(log: QueryLog, method: str, settings: dict[str, int]) -> Anonymized:
     made = make_method(method, settings, Knowledge())
-    return made.anonymize(log if made.info.takes == "log" else build_profiles(log, made.knowledge.words))
+    return made.run(log)
 
 
 def _measure(made: Anonymized, log: QueryLog) -> dict[str, float]:

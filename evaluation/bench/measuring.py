@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from corpus.querylog import QueryLog
-from evaluation.memory import PeakMemory
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.run.memory import PeakMemory
 
 T = TypeVar("T")
 

@@ -5,18 +5,18 @@ from functools import partial
 
 import numpy as np
 
-from anonymizer.incidence import Incidence, make_incidence
-from anonymizer.methods.microaggregation import Microaggregation
-from anonymizer.similar_clusters import BLOCK_USERS, partition, partition_in_blocks
-from corpus.directory import classification_matrices
-from corpus.documents import load_documents
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.progress import Progress
-from corpus.querylog import QueryLog
-from corpus.simulation import simulate_log
-from evaluation.bench import Row
-from evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
+from shoal.anonymizer.methods.microaggregation import Microaggregation
+from shoal.anonymizer.methods.microaggregation.incidence import Incidence, make_incidence
+from shoal.anonymizer.methods.microaggregation.similar_clusters import BLOCK_USERS, partition, partition_in_blocks
+from shoal.corpus.documents import load_documents
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.directory import classification_matrices
+from shoal.corpus.people.simulated import simulate_log
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
 
 PAPER_USERS = 1000
 QUICK_SIZES, FULL_SIZES = (5000, 10000, 15000), (6250, 12500, 25000, 50000)

@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from corpus.logs import load_log
-from corpus.progress import Progress
-from evaluation.bench import Row
+from shoal.corpus.logs import load_log
+from shoal.corpus.progress import Progress
+from shoal.evaluation.bench import Row
 
 SEARCHERS = 8
 LIMITS = {"one column": ("anonymized", 150), "three columns": ("compare", 300)}

@@ -1,8 +1,8 @@
 """What does Partition cost? Its growth up to all of AOL."""
 
-from corpus.progress import Progress
-from evaluation.bench import Row
-from evaluation.bench.clump import FULL_SIZES, QUICK_SIZES, growth
+from shoal.corpus.progress import Progress
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.clump import FULL_SIZES, QUICK_SIZES, growth
 
 
 def run(full: bool, progress: Progress) -> list[Row]:

@@ -4,14 +4,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpus.documents import load_documents
-from corpus.knowledge import Knowledge
-from corpus.logfile import read_log
-from corpus.profiles import build_profiles
-from corpus.progress import Progress
-from corpus.simulation import simulate_log, write_log
-from evaluation.bench import Row
-from evaluation.bench.measuring import in_own_process
+from shoal.corpus.documents import load_documents
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs.aol import read_log
+from shoal.corpus.people.simulated import simulate_log, write_log
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.progress import Progress
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.measuring import in_own_process
 
 AOL_USERS = 650_000
 GIGABYTES = 8

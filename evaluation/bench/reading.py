@@ -4,13 +4,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpus.documents import load_documents
-from corpus.logfile import read_log
-from corpus.progress import Progress
-from corpus.simulation import simulate_log, write_log
-from evaluation.bench import Row
-from evaluation.bench.measuring import in_own_process, timed
-from evaluation.memory import PeakMemory
+from shoal.corpus.documents import load_documents
+from shoal.corpus.logs.aol import read_log
+from shoal.corpus.people.simulated import simulate_log, write_log
+from shoal.corpus.progress import Progress
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.measuring import in_own_process, timed
+from shoal.evaluation.run.memory import PeakMemory
 
 ROWS_PER_SECOND = 1_000_000
 MEMORY_PER_BYTE = 3

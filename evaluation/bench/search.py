@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from corpus.documents import Documents, load_documents
-from corpus.knowledge import Knowledge
-from corpus.logs import load_log
-from corpus.profiles import build_profiles
-from corpus.progress import Progress
-from corpus.querylog import QueryLog
-from evaluation.bench import Row
-from evaluation.precision import CANDIDATES
-from search.index import Index, build_index, index_for, open_index
-from search.rerank import rerank
-from search.vectors import profile_space
+from shoal.corpus.documents import Documents, load_documents
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs import load_log
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.bench import Row
+from shoal.evaluation.protocol.precision import CANDIDATES
+from shoal.search.index import Index, build_index, index_for, open_index
+from shoal.search.rerank import rerank
+from shoal.search.vectors import profile_space
 
 PARTS = ("query", "re-rank", "snippets")
 SHOWN = 10

@@ -4,18 +4,18 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
-from anonymizer.base import Anonymized
-from anonymizer.methods.ssc import SSC
-from corpus.documents import load_documents
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles, build_profiles
-from corpus.progress import Progress
-from corpus.querylog import QueryLog
-from corpus.simulation import simulate_log
-from corpus.taxonomy import Taxonomy
-from evaluation.bench import Row
-from evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
-from evaluation.literal.ssc import LiteralSSC
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.methods.ssc import SSC
+from shoal.anonymizer.methods.ssc.literal import LiteralSSC
+from shoal.corpus.documents import load_documents
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.people.simulated import simulate_log
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.bench import Row
+from shoal.evaluation.bench.measuring import first_users, fitted_exponent, in_own_process, timed
 
 K = 5
 REPEATS = 3  # of what takes a fraction of a second; the best counts

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from evaluation.settings import Setting, distinct, parse_methods
+from shoal.evaluation.settings import Setting, distinct, parse_methods
 
 Seen = dict[str, list[tuple[float, float]]]  # the points of each curve, x ascending
 
@@ -44,7 +44,7 @@ class Figure:
 
 def all_figures() -> list[Figure]:
     """In the order of the papers."""
-    from evaluation.figures import affinity, linkability, microaggregation, thesis
+    from shoal.evaluation.figures import affinity, linkability, microaggregation, thesis
 
     return [figure for part in (linkability, thesis, affinity, microaggregation) for figure in part.FIGURES]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import altair as alt
 
-from anonymizer.registry import find_method
-from evaluation.figures import Figure, Line, Seen, all_figures
-from evaluation.plots import CONTROL_COLOUR, Styles, axis, curves, finished
-from evaluation.report.blocks import Block, Heading, Picture, Text
-from evaluation.report.points import parameters
-from evaluation.results import Row
-from evaluation.settings import written
+from shoal.anonymizer.registry import find_method
+from shoal.evaluation.figures import Figure, Line, Seen, all_figures
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Text
+from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, finished
+from shoal.evaluation.report.points import parameters
+from shoal.evaluation.results import Row
+from shoal.evaluation.settings import written
 
 
 def figure_blocks(rows: Sequence[Row]) -> list[Block]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from corpus.progress import Progress, silent
-from evaluation.conduct import Run, with_controls
-from evaluation.figures import all_figures, figure_settings
-from evaluation.figures.sensitive import f_beta, sensitive_queries
-from evaluation.results import Results, Row, rounded
-from evaluation.settings import Setting
-from evaluation.summary import summarize
+from shoal.corpus.progress import Progress, silent
+from shoal.evaluation.figures import all_figures, figure_settings
+from shoal.evaluation.figures.sensitive import f_beta, sensitive_queries
+from shoal.evaluation.results import Results, Row, rounded
+from shoal.evaluation.run.outcomes import Run, with_controls
+from shoal.evaluation.run.summary import summarize
+from shoal.evaluation.settings import Setting
 
 QUERY_METHODS = ("equality", "affinity")
 
@@ -29,6 +29,6 @@ def _tell_sensitive(run: Run, settings: Sequence[Setting], rows: Sequence[Row], 
     wanted = [(s, row) for s, row in zip(settings, rows, strict=True) if s.method in QUERY_METHODS]
     for done, (setting, row) in enumerate(wanted):
         progress(done, len(wanted), "telling sensitive queries")
-        made = setting.make(knowledge).anonymize(train, seed=run.experiment.seeds[0], progress=progress)
+        made = setting.make(knowledge).run(train, seed=run.experiment.seeds[0], progress=progress)
         for name, beta in (("f_beta1", 1.0), ("f_beta01", 0.1)):
             row[name] = rounded(f_beta(made.release, train, sensitive, beta))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import pairwise
 
-from evaluation.figures import Seen
+from shoal.evaluation.figures import Seen
 
 Points = list[tuple[float, float]]
 

@@ -6,10 +6,10 @@ sensitive is what names a place, a time, a person, or has to do with religion, s
 
 import numpy as np
 
-from anonymizer.base import Release
-from corpus.knowledge import Knowledge
-from corpus.profiles import query_term_counts
-from corpus.querylog import QueryLog
+from shoal.anonymizer.base import Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import query_term_counts
+from shoal.corpus.querylog import QueryLog
 
 SENSITIVE = (
     "location.n.01", "time_period.n.01", "person.n.01", "religion.n.01", "sexual_activity.n.01", "ill_health.n.01",

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.fetch import cache_folder, data_set
-from corpus.films import Ratings
-from evaluation.results import write_whole
+from shoal.corpus.people.films import Ratings
+from shoal.corpus.store.fetch import cache_folder, data_set
+from shoal.evaluation.results import write_whole
 
 # Drawn once: equal scores keep the order of the corpus, and the data base's own order follows how well known films are.
 _ORDER_SEED = 20100322

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.films import Ratings, load_ratings
-from corpus.knowledge import Knowledge
-from corpus.progress import Progress, silent
-from evaluation.cells import Cell, Laboratory
-from evaluation.conduct import with_controls
-from evaluation.experiment import Experiment
-from evaluation.films.catalogue import catalogue_file
-from evaluation.films.splits import DESIGNS, Design
-from evaluation.films.tasks import PER_PERSON, make_workload
-from evaluation.results import Row, rounded
-from evaluation.settings import Setting, parse_methods
-from evaluation.statistics import compare, holm, intervals
-from evaluation.workers import cores, run_all
-from search.index import index_for
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.people.films import Ratings, load_ratings
+from shoal.corpus.progress import Progress, silent
+from shoal.evaluation.experiment import Experiment
+from shoal.evaluation.films.catalogue import catalogue_file
+from shoal.evaluation.films.splits import DESIGNS, Design
+from shoal.evaluation.films.tasks import PER_PERSON, make_workload
+from shoal.evaluation.results import Row, rounded
+from shoal.evaluation.run.cells import Cell, Laboratory
+from shoal.evaluation.run.outcomes import with_controls
+from shoal.evaluation.run.workers import cores, run_all
+from shoal.evaluation.settings import Setting, parse_methods
+from shoal.evaluation.statistics import compare, holm, intervals
+from shoal.search.index import index_for
 
 DEFAULT_SEEDS = (0, 1, 2)
 DEFAULT_METHODS = (

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from corpus.films import Ratings
+from shoal.corpus.people.films import Ratings
 
 LIKED = 4  # of 5
 EARLY = 0.7  # of each person's ratings

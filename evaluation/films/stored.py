@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from corpus.errors import InputError
-from evaluation.films.experiment import FilmResults
-from evaluation.results import csv_text, write_whole
+from shoal.corpus.errors import InputError
+from shoal.evaluation.films.experiment import FilmResults
+from shoal.evaluation.results import csv_text, write_whole
 
 
 def write_films(folder: Path, results: FilmResults) -> None:

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from corpus.errors import InputError
-from corpus.films import Ratings
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.progress import Progress, silent
-from corpus.querylog import QueryLog, make_log
-from evaluation.films.catalogue import catalogue_order, liked_texts
-from evaluation.films.splits import Design, Split, split
-from evaluation.kept import code_digest
-from evaluation.precision import CANDIDATES, TestQueries
-from evaluation.truth import Truth
-from evaluation.workload import Workload
-from search.index import Index
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.people.films import Ratings
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog, make_log
+from shoal.evaluation.films.catalogue import catalogue_order, liked_texts
+from shoal.evaluation.films.splits import Design, Split, split
+from shoal.evaluation.protocol.precision import CANDIDATES, TestQueries
+from shoal.evaluation.protocol.truth import Truth
+from shoal.evaluation.protocol.workload import Workload
+from shoal.evaluation.run.cache import code_digest
+from shoal.search.index import Index
 
 FEWEST_FILMS = 20  # candidates of a query that counts
 FEWEST_HOLDING = 10  # rated films that hold a keyword, for it to be a query

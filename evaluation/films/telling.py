@@ -5,14 +5,14 @@ from typing import Any
 
 import altair as alt
 
-from anonymizer.registry import find_method
-from evaluation.films.experiment import FilmResults
-from evaluation.films.splits import DESIGNS, Design
-from evaluation.plots import CONTROL_COLOUR, Styles, axis, finished
-from evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, listed, number, percent
-from evaluation.report.points import best_at, curves_of, is_control, name_of
-from evaluation.report.tradeoff import tradeoff
-from evaluation.results import Row
+from shoal.anonymizer.registry import find_method
+from shoal.evaluation.films.experiment import FilmResults
+from shoal.evaluation.films.splits import DESIGNS, Design
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, listed, number, percent
+from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, finished
+from shoal.evaluation.report.points import best_at, curves_of, is_control, name_of
+from shoal.evaluation.report.tradeoff import tradeoff
+from shoal.evaluation.results import Row
 
 MAIN: Design = "held out"
 

@@ -7,16 +7,16 @@ from concurrent.futures import ProcessPoolExecutor, wait
 
 import numpy as np
 
-from anonymizer.base import Method
-from corpus.errors import InputError
-from corpus.profiles import Profiles, build_profiles
-from corpus.progress import Progress, silent
-from corpus.querylog import QueryLog
-from evaluation.bench.measuring import fitted_exponent
-from evaluation.cells import Laboratory
-from evaluation.conduct import CONTROLS, Run
-from evaluation.results import Results, Row
-from evaluation.settings import Setting, distinct, make_setting
+from shoal.anonymizer.base import Method
+from shoal.corpus.errors import InputError
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.bench.measuring import fitted_exponent
+from shoal.evaluation.results import Results, Row
+from shoal.evaluation.run.cells import Laboratory
+from shoal.evaluation.run.outcomes import CONTROLS, Run
+from shoal.evaluation.settings import Setting, distinct, make_setting
 
 PARTS = (0.125, 0.25, 0.5, 1.0)
 QUICK = 1.0  # seconds
@@ -50,9 +50,8 @@ def _timed(laboratory: Laboratory, setting: Setting) -> list[Row]:
     rows: list[Row] = []
     for warm, size in [(True, sizes[0]), *((False, size) for size in sizes)]:
         part = train.for_users(np.arange(size)).compacted()
-        data = part if method.info.takes == "log" else build_profiles(part, knowledge.words)
         try:
-            seconds = _seconds(method, data)
+            seconds = _seconds(method, part, build_profiles(part, knowledge.words))
         except InputError:  # too few users for this setting
             continue
         if not warm:
@@ -60,12 +59,12 @@ def _timed(laboratory: Laboratory, setting: Setting) -> list[Row]:
     return rows
 
 
-def _seconds(method: Method, data: Profiles | QueryLog) -> float:
+def _seconds(method: Method, log: QueryLog, profiles: Profiles) -> float:
     """Processor seconds, which others on the machine change little; the best of three of what is quick."""
     found: list[float] = []
     while len(found) < 3 and sum(found) < QUICK:
         start = time.process_time()
-        method.anonymize(data, seed=0)
+        method.run(log, profiles=profiles, seed=0)
         found.append(time.process_time() - start)
     return max(min(found), 1e-6)
 

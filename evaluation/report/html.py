@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, cell
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, cell
 
 _STYLE = """
 :root { color-scheme: light }

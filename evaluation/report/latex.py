@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from evaluation.report.points import is_control
-from evaluation.results import Results, Row
+from shoal.evaluation.report.points import is_control
+from shoal.evaluation.results import Results, Row
 
 _COLUMNS = {
     "ap10": "AP@10", "kept": "kept", "linkage5": "linkage@5", "inference5": "inference@5",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, cell
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, cell
 
 
 def to_markdown(title: str, blocks: Sequence[Block]) -> str:

@@ -4,8 +4,8 @@ import csv
 import json
 from pathlib import Path
 
-from corpus.errors import InputError
-from evaluation.results import Results, Row
+from shoal.corpus.errors import InputError
+from shoal.evaluation.results import Results, Row
 
 
 def read_results(folder: Path, name: str = "results") -> Results:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from anonymizer.registry import find_method
-from evaluation.report.blocks import Block, Heading, Points, Table, Text
-from evaluation.results import BY_CLICKS, Results, Row, columns_of
+from shoal.anonymizer.registry import find_method
+from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text
+from shoal.evaluation.results import BY_CLICKS, Results, Row, columns_of
 
 _PRECISION = ("ap10", "ap10_low", "ap10_high", "kept", "p10", "ndcg10", "mrr")
 _SIZES = ("users", "queries", "users_clicks", "queries_clicks")

@@ -5,9 +5,9 @@ from typing import Any
 
 import altair as alt
 
-from evaluation.plots import CONTROL_COLOUR, Styles, axis, curves, finished
-from evaluation.report.points import Curve, front, having, is_control, name_of
-from evaluation.results import Row
+from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, finished
+from shoal.evaluation.report.points import Curve, front, having, is_control, name_of
+from shoal.evaluation.results import Row
 
 LONG = {
     "ap10": "AP@10 against the own ranking",

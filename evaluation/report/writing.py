@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from evaluation.figures.drawing import figure_blocks
-from evaluation.films.experiment import FilmResults
-from evaluation.films.stored import read_films
-from evaluation.films.telling import film_blocks
-from evaluation.plots import Styles, write_picture
-from evaluation.report.blocks import Block, Heading, Picture, Text
-from evaluation.report.cost import write_cost
-from evaluation.report.html import to_html
-from evaluation.report.latex import to_latex
-from evaluation.report.markdown import to_markdown
-from evaluation.report.points import Curve, curves_of, is_control
-from evaluation.report.stored import read_growth, read_results, timings_name
-from evaluation.report.story import answer, simulated
-from evaluation.report.tables import how_to_read, tables
-from evaluation.report.tradeoff import tradeoff
-from evaluation.results import Results, Row, csv_text, write_whole
+from shoal.evaluation.figures.drawing import figure_blocks
+from shoal.evaluation.films.experiment import FilmResults
+from shoal.evaluation.films.stored import read_films
+from shoal.evaluation.films.telling import film_blocks
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Text
+from shoal.evaluation.report.cost import write_cost
+from shoal.evaluation.report.html import to_html
+from shoal.evaluation.report.latex import to_latex
+from shoal.evaluation.report.markdown import to_markdown
+from shoal.evaluation.report.plots import Styles, write_picture
+from shoal.evaluation.report.points import Curve, curves_of, is_control
+from shoal.evaluation.report.stored import read_growth, read_results, timings_name
+from shoal.evaluation.report.story import answer, simulated
+from shoal.evaluation.report.tables import how_to_read, tables
+from shoal.evaluation.report.tradeoff import tradeoff
+from shoal.evaluation.results import Results, Row, csv_text, write_whole
 
 _PICTURES = (
     ("precision-risk", "ap10", "linkage5", "How much precision at which risk of being found?"),

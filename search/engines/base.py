@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from search.lexicon import Lexicon
-from search.query import Clause, parse_query
-from search.snippets import Snippet, make_snippet
-from search.spelling import Speller
-from search.store import DocumentStore
+from shoal.search.document_store import DocumentStore
+from shoal.search.lexicon import Lexicon
+from shoal.search.query import Clause, parse_query
+from shoal.search.snippets import Snippet, make_snippet
+from shoal.search.spelling import Speller
 
 # Robertson's BM25 with Lucene's values and its idf, ln(1 + (N - n + 0.5) / (n + 0.5)), in every engine.
 K1, B = 1.2, 0.75

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import tantivy
 
-from corpus.progress import Progress, silent
-from search.analysis import Analysis, Occurrences
-from search.engines.base import Candidates, Engine, first
-from search.lexicon import Lexicon
-from search.query import ALL, FIELDS, TEXT, TITLE, Clause
-from search.store import DocumentStore
+from shoal.corpus.progress import Progress, silent
+from shoal.search.analysis import Analysis, Occurrences
+from shoal.search.document_store import DocumentStore
+from shoal.search.engines.base import Candidates, Engine, first
+from shoal.search.lexicon import Lexicon
+from shoal.search.query import ALL, FIELDS, TEXT, TITLE, Clause
 
 POSITION = "position"
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from corpus.progress import Progress, silent
-from search.analysis import Analysis, Occurrences
-from search.engines.base import K1, B, Candidates, Engine, first
-from search.lexicon import Lexicon
-from search.query import ALL, FIELDS, TEXT, TITLE, Clause
-from search.store import DocumentStore
+from shoal.corpus.progress import Progress, silent
+from shoal.search.analysis import Analysis, Occurrences
+from shoal.search.document_store import DocumentStore
+from shoal.search.engines.base import K1, B, Candidates, Engine, first
+from shoal.search.lexicon import Lexicon
+from shoal.search.query import ALL, FIELDS, TEXT, TITLE, Clause
 
 with warnings.catch_warnings():
     # Whoosh 2.7.4 is older than the warnings of newer Pythons about its source.

@@ -9,23 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Assignment, Claim, Suppressed
-from anonymizer.claims import Evidence, Verdict, verify
-from anonymizer.commands import run_method
-from anonymizer.mutants import mutants
-from anonymizer.registry import make_method
-from anonymizer.sample_logs import log_of, sample_log
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.progress import silent
-from corpus.querylog import QueryLog
+from shoal.anonymizer.base import Anonymized, Assignment, Claim, Suppressed
+from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.contract.mutants import mutants
+from shoal.anonymizer.contract.sample_logs import log_of, sample_log
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import QueryLog
 
 LOG = sample_log(20)
 KNOWLEDGE = Knowledge()
 
 
 def made(id: str, log: QueryLog = LOG, **settings: object) -> Anonymized:
-    return run_method(make_method(id, settings, KNOWLEDGE), log, 0, silent)
+    return make_method(id, settings, KNOWLEDGE).run(log)
 
 
 def verdict(release: Anonymized, log: QueryLog = LOG) -> Verdict:

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array, hstack
 
-from anonymizer.base import Anonymized, Assignment, Claim, Release
-from anonymizer.claims import Evidence, Verdict, verify
-from anonymizer.methods.microaggregation import Microaggregation
-from corpus.knowledge import Knowledge
-from corpus.querylog import QueryLog, make_log
+from shoal.anonymizer.base import Anonymized, Assignment, Claim, Release
+from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.methods.microaggregation import Microaggregation
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import QueryLog, make_log
 
 KNOWN = Knowledge()
 TOPICS = [

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymizer.base import Anonymized, Assignment, Method, ReleasedQueries, Suppressed
-from anonymizer.claims import Evidence, Verdict, verify
-from anonymizer.methods.affinity import Affinity
-from anonymizer.methods.equality import Equality
-from anonymizer.methods.wordnet_queries import WordnetQueries
-from corpus.querylog import QueryLog, make_log
+from shoal.anonymizer.base import Anonymized, Assignment, Method, ReleasedQueries, Suppressed
+from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.methods.affinity import Affinity
+from shoal.anonymizer.methods.equality import Equality
+from shoal.anonymizer.methods.wordnet_queries import WordnetQueries
+from shoal.corpus.querylog import QueryLog, make_log
 
 WORDS = "wine beer milk dog cat horse music guitar piano france spain london car engine phone case".split()
 

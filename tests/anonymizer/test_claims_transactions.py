@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Assignment, Release, Suppressed
-from anonymizer.claims import Evidence, Verdict, verify
-from anonymizer.registry import make_method
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog, make_log
+from shoal.anonymizer.base import Anonymized, Assignment, Release, Suppressed
+from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 TREE = (
     "Apple Fruit,Orange Fruit,Banana Fruit,Beef Meat,Chicken Meat,Milk Dairy,Cheese Dairy,Butter Dairy,"
@@ -155,7 +155,7 @@ def test_true_releases_are_accepted_over_many_logs(food: Knowledge, method: str,
 def test_a_check_in_many_blocks_sees_the_last_group_too(
     food: Knowledge, method: str, settings: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anonymizer.claims.transactions.MEMBERS_PER_BLOCK", 4)
+    monkeypatch.setattr("shoal.anonymizer.claims.transactions.MEMBERS_PER_BLOCK", 4)
     log = random_log(8, users=60)
     made = made_by(method, settings, log, food)
     assert verdict_on(made, log, food).holds

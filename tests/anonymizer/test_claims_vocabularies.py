@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Assignment, Claim, Release, Suppressed
-from anonymizer.claims import Evidence, Verdict, verify
-from anonymizer.methods.ssc import SSC
-from corpus.knowledge import Knowledge
-from corpus.querylog import QueryLog, make_log
+from shoal.anonymizer.base import Anonymized, Assignment, Claim, Release, Suppressed
+from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.methods.ssc import SSC
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import QueryLog, make_log
 
 TYPED = {
     "a1": "dog dog cat beer", "a2": "puppy dog cat beer", "a3": "dog cat kitten wine", "a4": "dog dog cat ale hill",

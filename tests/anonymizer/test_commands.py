@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal import main
+from shoal.cli import main
 
 LOG = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(
     f"{user}\t{query}\t2006-03-01 10:0{i}:00\t\t\n"

@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 from numba import njit
-import anonymizer
+import shoal.anonymizer
 
 @njit
 def twice(number):
@@ -30,7 +30,7 @@ def test_two_processes_name_what_they_compile_apart() -> None:
 FORK = """
 import os
 from numba.core.bytecode import FunctionIdentity
-import anonymizer
+import shoal.anonymizer
 
 child = os.fork()
 if child:

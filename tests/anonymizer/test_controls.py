@@ -3,21 +3,19 @@
 import numpy as np
 import pytest
 
-from anonymizer.base import Anonymized
-from anonymizer.commands import run_method
-from anonymizer.registry import make_method
-from anonymizer.sample_logs import log_of, sample_log
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.progress import silent
-from corpus.querylog import QueryLog
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.contract.sample_logs import log_of, sample_log
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog
 
 LOG = log_of([("ann", "wine cheese"), ("ann", "wine"), ("bob", "wine"), ("cem", "qxqxq"), ("dee", "car")])
 
 
 def release(id: str, log: QueryLog = LOG, seed: int = 0, **settings: object) -> Anonymized:
-    return run_method(make_method(id, settings), log, seed, silent)
+    return make_method(id, settings).run(log, seed=seed)
 
 
 def test_plain_publishes_nothing_and_counts_everything() -> None:

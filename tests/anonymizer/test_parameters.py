@@ -2,8 +2,8 @@
 
 import pytest
 
-from anonymizer.parameters import Parameter, check_settings, group_size
-from corpus.errors import InputError
+from shoal.anonymizer.parameters import Parameter, check_settings, group_size
+from shoal.corpus.errors import InputError
 
 SHARE = Parameter("p", float, 0.4, "a probability", "lower", low=0.001, high=1)
 CHOICE = Parameter("order", str, "up", "which first", "neither", words=("up", "down"))

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Claim, ReleasedQueries, Suppressed
-from anonymizer.publish import pseudonyms, publish, publish_centroids
-from corpus.profiles import Profiles
+from shoal.anonymizer.base import Anonymized, Claim, ReleasedQueries, Suppressed
+from shoal.anonymizer.publish import pseudonyms, publish, publish_centroids
+from shoal.corpus.profiles import Profiles
 
 CLAIM = Claim("users-per-profile", "Toy.", {"k": 1})
 

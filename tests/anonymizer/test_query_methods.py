@@ -4,14 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymizer.base import Method
-from anonymizer.claims import Evidence, verify
-from anonymizer.methods.affinity import Affinity
-from anonymizer.methods.equality import Equality
-from anonymizer.methods.wordnet_queries import WordnetQueries
-from corpus.errors import Cancelled, InputError
-from corpus.knowledge import Knowledge
-from corpus.querylog import QueryLog, make_log
+from shoal.anonymizer.base import Method
+from shoal.anonymizer.claims import Evidence, verify
+from shoal.anonymizer.methods.affinity import Affinity
+from shoal.anonymizer.methods.equality import Equality
+from shoal.anonymizer.methods.wordnet_queries import WordnetQueries
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import QueryLog, make_log
 
 METHODS: list[Method] = [
     Equality(k=3), Affinity(k=3), Affinity(k=3, exact="no"), Affinity(k=2, theta=0.1, support=3),

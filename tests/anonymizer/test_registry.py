@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.base import Method
-from anonymizer.methods.controls import Everyone, Plain, Random
-from anonymizer.registry import collect, find_method, make_method, methods
-from corpus.errors import InputError
+from shoal.anonymizer.base import Method
+from shoal.anonymizer.methods.everyone import Everyone
+from shoal.anonymizer.methods.plain import Plain
+from shoal.anonymizer.methods.random import Random
+from shoal.anonymizer.registry import collect, find_method, make_method, methods
+from shoal.corpus.errors import InputError
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def test_what_is_no_method_is_an_error(thing: object) -> None:
 
 
 def test_a_duplicate_id_of_another_package_is_an_error(entry_point: Path) -> None:
-    register(entry_point, "anonymizer.methods.controls:Random")
+    register(entry_point, "shoal.anonymizer.methods.random:Random")
     with pytest.raises(InputError, match="two anonymizers are called 'random'"):
         methods()
 

@@ -11,22 +11,21 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Claim, Method, ReleasedQueries, Suppressed
-from anonymizer.commands import run_method, verify_stored
-from anonymizer.publish import publish
-from anonymizer.registry import make_method
-from anonymizer.release_files import read_release, write_release
-from anonymizer.sample_logs import log_of, sample_log
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.progress import silent
+from shoal.anonymizer.base import Anonymized, Claim, Method, ReleasedQueries, Suppressed
+from shoal.anonymizer.contract.sample_logs import log_of, sample_log
+from shoal.anonymizer.publish import publish
+from shoal.anonymizer.registry import make_method
+from shoal.anonymizer.release_files import read_release, write_release
+from shoal.anonymizer.verify_stored import verify_stored
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
 
 LOG = sample_log(20)
 
 
 def written(folder: Path) -> tuple[Path, Anonymized, Method]:
     method = make_method("random", {"k": 4})
-    made = run_method(method, LOG, 3, silent)
+    made = method.run(LOG, seed=3)
     write_release(folder / "release", made, method, LOG, 3)
     return folder / "release", made, method
 
@@ -115,7 +114,7 @@ def test_the_taxonomy_file_is_kept_with_the_release(tmp_path: Path) -> None:
     tree.write_text("Apple\tFruit\nPear\tFruit\nBeef\tFood\nFruit\tFood\n")
     log = log_of([(f"user{i}", query) for i in range(4) for query in ("apple pear", "Beef")])
     method = make_method("random", {"k": 2}, Knowledge(tree))
-    write_release(tmp_path / "release", run_method(method, log, 0, silent), method, log, 0)
+    write_release(tmp_path / "release", method.run(log), method, log, 0)
     tree.unlink()
     stored = read_release(tmp_path / "release")
     assert stored.knowledge.dictionary == "taxonomy"
@@ -187,7 +186,7 @@ def test_a_spoilt_release_is_refused_with_a_reason(tmp_path: Path, spoil: Callab
 def test_a_release_that_cannot_be_written_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import anonymizer.release_files as files
+    import shoal.anonymizer.release_files as files
 
     def fail(*_: object) -> None:
         raise OSError("the disk is full")

@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anonymizer.base import Anonymized, Claim, Method, MethodInfo
-from anonymizer.claims import HOLDS, verifiers
-from anonymizer.contract import Check, MethodClass, check_method, name_of, pairs
-from anonymizer.parameters import group_size
-from anonymizer.publish import publish_centroids
-from anonymizer.registry import make_method, methods
-from corpus.profiles import Profiles
-from corpus.progress import Progress, silent
-from corpus.querylog import QueryLog
+from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
+from shoal.anonymizer.claims import HOLDS, verifiers
+from shoal.anonymizer.contract import Check, MethodClass, check_method, name_of, pairs
+from shoal.anonymizer.parameters import group_size
+from shoal.anonymizer.publish import publish_centroids
+from shoal.anonymizer.registry import make_method, methods
+from shoal.corpus.profiles import Profiles
+from shoal.corpus.progress import Progress, silent
 
 
 @pytest.mark.parametrize(("method", "check"), pairs(methods().values()), ids=name_of)
@@ -33,13 +32,13 @@ PACKAGE = '''
 
 import numpy as np
 
-from anonymizer.base import Claim, Method, MethodInfo
-from anonymizer.claims.groups import verify_users_per_profile
-from anonymizer.parameters import group_size
-from anonymizer.publish import publish_centroids
+from shoal.anonymizer.base import Claim, ProfileMethod, MethodInfo
+from shoal.anonymizer.claims.groups import verify_users_per_profile
+from shoal.anonymizer.parameters import group_size
+from shoal.anonymizer.publish import publish_centroids
 
 
-class Neighbours(Method):
+class Neighbours(ProfileMethod):
     """Guarantee: every profile is shared by at least k users."""
 
     info = MethodInfo(
@@ -47,7 +46,6 @@ class Neighbours(Method):
         title="Users who stand side by side in the log",
         paper="A toy, 2026",
         unit="user",
-        takes="profiles",
         protects="Who of k users has which profile.",
         does_not_protect="Anything that the order of the log tells.",
         parameters=(group_size(),),
@@ -105,7 +103,7 @@ def test_a_method_of_another_package_is_found_and_keeps_the_contract(other_packa
 # Methods that break the contract, each in one way
 
 
-class Honest(Method):
+class Honest(ProfileMethod):
     """Guarantee: every profile is shared by at least k users."""
 
     info = MethodInfo(
@@ -113,15 +111,13 @@ class Honest(Method):
         title="Users in the order of the log",
         paper="A toy, 2026",
         unit="user",
-        takes="profiles",
         protects="Who of k users has which profile.",
         does_not_protect="Anything that the order of the log tells.",
         parameters=(group_size(),),
     )
     k: int
 
-    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
-        assert isinstance(data, Profiles)
+    def anonymize(self, data: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         users = np.flatnonzero(data.size > 0)
         self.need_users(len(users), self.k)
         progress(0, len(users), "grouping")
@@ -156,7 +152,7 @@ class ForgetsItsSeed(Honest):
 class NamesUsers(Honest):
     """Guarantee: k users, under the name of the first."""
 
-    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+    def anonymize(self, data: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         made = super().anonymize(data, seed=seed, progress=progress)
         first = [made.assignment.users[int(np.flatnonzero(made.assignment.profile == row)[0])] for row in range(2)]
         names = [f"group of {name}" for name in first] + made.release.pseudonyms[2:]
@@ -166,8 +162,7 @@ class NamesUsers(Honest):
 class SortsByName(Honest):
     """Guarantee: k users, but whose names are alike."""
 
-    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
-        assert isinstance(data, Profiles)
+    def anonymize(self, data: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         by_name = data.select(data.users.arg_sort().to_numpy())
         return super().anonymize(by_name, seed=seed, progress=progress)
 
@@ -175,9 +170,8 @@ class SortsByName(Honest):
 class ChangesItsInput(Honest):
     """Guarantee: k users, of profiles that are spoilt."""
 
-    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+    def anonymize(self, data: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         made = super().anonymize(data, seed=seed, progress=progress)
-        assert isinstance(data, Profiles)
         data.counts.data[:] = 1 + data.counts.data
         return made
 
@@ -185,7 +179,7 @@ class ChangesItsInput(Honest):
 class SwallowsCancelling(Honest):
     """Guarantee: k users, and no way to stop."""
 
-    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+    def anonymize(self, data: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         def deaf(done: int, total: int, stage: str) -> None:
             try:
                 progress(done, total, stage)
@@ -198,7 +192,7 @@ class SwallowsCancelling(Honest):
 class SaysNothing(Honest):
     """Guarantee: k users, silently."""
 
-    def anonymize(self, data: Profiles | QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+    def anonymize(self, data: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         return super().anonymize(data, seed=seed)
 
 
@@ -275,12 +269,11 @@ def test_the_contract_sees_an_incomplete_description(change: dict[str, object], 
 
 def test_releases_do_not_depend_on_the_hash_seed_of_python() -> None:
     program = (
-        "from anonymizer.registry import methods\n"
-        "from anonymizer.commands import run_method\n"
-        "from anonymizer.sample_logs import sample_log\n"
+        "from shoal.anonymizer.registry import methods\n"
+        "from shoal.anonymizer.contract.sample_logs import sample_log\n"
         "log = sample_log()\n"
         "for id, method in methods().items():\n"
-        "    release = run_method(method(), log, 0, lambda *_: None).release\n"
+        "    release = method().run(log).release\n"
         "    print(id, [sorted(release.profile(row).items()) for row in range(len(release))], list(release.users))\n"
     )
     environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]

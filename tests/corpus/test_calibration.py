@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from corpus.calibration import CalibrationRow, aol_one_user, calibration, calibration_lines
-from corpus.querylog import QueryLog, make_log
+from shoal.corpus.people.calibration import CalibrationRow, aol_one_user, calibration, calibration_lines
+from shoal.corpus.querylog import QueryLog, make_log
 
 
 @pytest.fixture

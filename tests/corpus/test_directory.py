@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from corpus.directory import classification_matrices, term_categories
-from corpus.directory_files import read_directory
-from corpus.directory_search import K1, B, bm25
-from corpus.errors import Cancelled, InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import make_log
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.directory import classification_matrices, term_categories
+from shoal.corpus.knowledge.directory_files import read_directory
+from shoal.corpus.knowledge.directory_search import K1, B, bm25
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import make_log
 
 RDF = """<?xml version="1.0" encoding="UTF-8"?>
 <RDF xmlns:r="http://www.w3.org/TR/RDF/" xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">

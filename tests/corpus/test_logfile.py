@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from corpus import logfile
-from corpus.errors import InputError
-from corpus.logfile import read_log
+from shoal.corpus.errors import InputError
+from shoal.corpus.logs import aol as logfile
+from shoal.corpus.logs.aol import read_log
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 

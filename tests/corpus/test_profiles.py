@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles, dictionary
-from corpus.querylog import make_log
-from corpus.tokens import STOP_WORDS, tokenize
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.dictionary import dictionary
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import make_log
+from shoal.corpus.tokens import STOP_WORDS, tokenize
 
 WORDS = ["dog", "dogs", "the", "wine", "zzyzx", "raw-milk", "riding"]
 queries = st.lists(

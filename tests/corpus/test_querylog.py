@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.querylog import QueryLog, make_log
+from shoal.corpus.querylog import QueryLog, make_log
 
 Rows = list[tuple[str, str, int, str]]
 rows_of_logs = st.lists(

@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from corpus.errors import InputError
-from corpus.querylog import QueryLog, make_log
-from corpus.sessions import cut_sessions, sessions_as_users
+from shoal.corpus.errors import InputError
+from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
+from shoal.corpus.querylog import QueryLog, make_log
 
 
 def log_of(*events: tuple[str, int]) -> QueryLog:

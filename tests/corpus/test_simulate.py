@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from corpus.calibration import calibration
-from corpus.document import Document, Documents, in_columns
-from corpus.documents import load_documents
-from corpus.errors import Cancelled, InputError
-from corpus.fetch import bring
-from corpus.logfile import read_log
-from corpus.querylog import QueryLog
-from corpus.simulation import SimulatedLog, default_log, simulate_log, write_log
-from corpus.simulation.activity import FIRST_SECOND, LAST_SECOND
-from corpus.tokens import tokenize
+from shoal.corpus.documents import load_documents
+from shoal.corpus.documents.document import Document, Documents, in_columns
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.logs.aol import read_log
+from shoal.corpus.people.calibration import calibration
+from shoal.corpus.people.simulated import SimulatedLog, default_log, simulate_log, write_log
+from shoal.corpus.people.simulated.activity import FIRST_SECOND, LAST_SECOND
+from shoal.corpus.querylog import QueryLog
+from shoal.corpus.store.fetch import bring
+from shoal.corpus.tokens import tokenize
 
 FEW = [
     Document("a", "Wine", "Red wine and white wine from old grapes of the valley", "http://wine.example/a", ""),
@@ -28,9 +28,9 @@ FEW = [
 ]
 SCRIPT = """
 import sys
-from corpus.document import in_columns
-from corpus.documents import load_documents
-from corpus.simulation import simulate_log, write_log
+from shoal.corpus.documents.document import in_columns
+from shoal.corpus.documents import load_documents
+from shoal.corpus.people.simulated import simulate_log, write_log
 write_log(simulate_log(in_columns("some-news", list(load_documents("news"))[::8]), 60, seed=5), sys.argv[1])
 """
 

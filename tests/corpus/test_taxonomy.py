@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.errors import InputError
-from corpus.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
 
 FOOD = (
     "Apple\tFruit\nOrange\tFruit\nBanana\tFruit\nBeef\tMeat\nChicken\tMeat\nMilk\tDairy\nCheese\tDairy\n"

@@ -4,7 +4,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.tokens import tokenize, tokenize_column
+from shoal.corpus.tokens import tokenize, tokenize_column
 
 
 def test_a_term_keeps_inner_hyphens_and_apostrophes_and_loses_case() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from corpus.wordnet import _reader, load_wordnet
+from shoal.corpus.knowledge.wordnet import _reader, load_wordnet
 
 
 def test_the_noun_part_of_wordnet_3_is_whole() -> None:

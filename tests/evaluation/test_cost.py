@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-import shoal
-from corpus.errors import InputError
-from corpus.progress import Progress
-from evaluation.bench import Row, benchmarks
-from evaluation.bench.measuring import fitted_exponent, in_own_process
-from evaluation.memory import PeakMemory
+from shoal.cli import main
+from shoal.corpus.errors import InputError
+from shoal.corpus.progress import Progress
+from shoal.evaluation.bench import Row, benchmarks
+from shoal.evaluation.bench.measuring import fitted_exponent, in_own_process
+from shoal.evaluation.run.memory import PeakMemory
 
 
 def test_memory_that_is_given_back_still_counts_for_the_peak() -> None:
@@ -30,16 +30,16 @@ def test_the_table_says_what_was_reached_and_the_exit_code_whether_it_is_enough(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [Row("a", "1 user", "1 s", "0.5 s", True), Row("b", "2 users", "1 s", "3 s", False)]
-    monkeypatch.setattr("evaluation.commands.run_benchmark", lambda name, full, progress: rows)
-    assert shoal.main(["bench", "reading", "--json"]) == 1
+    monkeypatch.setattr("shoal.cli.bench.run_benchmark", lambda name, full, progress: rows)
+    assert main(["bench", "reading", "--json"]) == 1
     assert [row["holds"] for row in json.loads(capsys.readouterr().out)] == [True, False]
-    assert shoal.main(["bench", "reading"]) == 1
+    assert main(["bench", "reading"]) == 1
     assert "NO" in capsys.readouterr().out
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"reading", "profiles", "search"} <= set(benchmarks())
-    assert shoal.main(["bench", "speed"]) == 2
+    assert main(["bench", "speed"]) == 2
     assert "choose from" in capsys.readouterr().err
 
 
@@ -51,8 +51,8 @@ def test_a_benchmark_that_breaks_takes_no_rows_of_others_with_it(
             raise InputError("no room for the index")
         return [Row("lines", "1 log", "1 s", "0.5 s", True)]
 
-    monkeypatch.setattr("evaluation.commands.run_benchmark", run)
-    assert shoal.main(["bench", "reading", "search"]) == 2
+    monkeypatch.setattr("shoal.cli.bench.run_benchmark", run)
+    assert main(["bench", "reading", "search"]) == 2
     assert "0.5 s" in capsys.readouterr().out
 
 

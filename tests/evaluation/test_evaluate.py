@@ -11,12 +11,12 @@ from textwrap import dedent
 
 import pytest
 
-import shoal
-from corpus.errors import Cancelled
-from evaluation.conduct import begin
-from evaluation.experiment import make_experiment
-from evaluation.results import PRECISION, RELEASE_MEASURES, columns_of
-from evaluation.summary import conduct
+from shoal.cli import main
+from shoal.corpus.errors import Cancelled
+from shoal.evaluation.experiment import make_experiment
+from shoal.evaluation.results import PRECISION, RELEASE_MEASURES, columns_of
+from shoal.evaluation.run.outcomes import begin
+from shoal.evaluation.run.summary import conduct
 
 FINAL = ("results.csv", "results.json", "comparisons.csv")
 
@@ -32,7 +32,7 @@ def arguments(corpus: Path, log: Path, out: Path, *more: str) -> list[str]:
 
 def test_the_controls_come_out_as_they_must(corpus_file: Path, log_file: Path, tmp_path: Path) -> None:
     methods = "plain;original;everyone;random:k=3;linkability:p=1,0.4"
-    assert shoal.main(arguments(corpus_file, log_file, tmp_path, "--methods", methods, "--jobs", "1")) == 0
+    assert main(arguments(corpus_file, log_file, tmp_path, "--methods", methods, "--jobs", "1")) == 0
     rows = table(tmp_path / "results.csv")
     assert list(rows) == ["plain", "original", "everyone", "random k=3", "linkability p=1", "linkability p=0.4"]
     assert float(rows["original"]["ap10"]) == float(rows["original"]["kept"]) == 1
@@ -57,7 +57,7 @@ def test_what_was_asked_for_is_compared_with_controls_that_were_not(
     corpus_file: Path, log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = arguments(corpus_file, log_file, tmp_path, "--methods", "linkability", "--jobs", "1", "--json", "--timings")
-    assert shoal.main(given) == 0
+    assert main(given) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["method"] for row in told["rows"]] == ["linkability"]
     by_profile = [row for row in told["comparisons"] if row["truth"] == "profile"]
@@ -75,8 +75,8 @@ def test_a_file_and_options_declare_the_same_experiment(corpus_file: Path, log_f
         "[methods.random]\nk = [2, 3]\n[methods.plain]\n"
     )
     by_options = ["--methods", "random:k=2,3;plain", "--seed", "3,4", "--measures", "ap10,kept", "--jobs", "1"]
-    assert shoal.main(arguments(corpus_file, log_file, tmp_path / "a", *by_options)) == 0
-    assert shoal.main(["evaluate", "--config", str(config), "--out", str(tmp_path / "b"), "--jobs", "1"]) == 0
+    assert main(arguments(corpus_file, log_file, tmp_path / "a", *by_options)) == 0
+    assert main(["evaluate", "--config", str(config), "--out", str(tmp_path / "b"), "--jobs", "1"]) == 0
     for name in FINAL:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert list(table(tmp_path / "a" / "results.csv")["plain"]) == ["method", "params", "ap10", "kept"]
@@ -86,7 +86,7 @@ def test_a_method_that_cannot_serve_this_log_scores_zero_and_is_named(
     corpus_file: Path, log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = arguments(corpus_file, log_file, tmp_path, "--methods", "random:k=3,500", "--jobs", "1")
-    assert shoal.main(given) == 1
+    assert main(given) == 1
     assert float(table(tmp_path / "results.csv")["random k=500"]["ap10"]) == 0
     assert "random k=500 gave nothing: random needs at least 500 users" in capsys.readouterr().err
 
@@ -106,7 +106,7 @@ def test_a_method_that_cannot_serve_this_log_scores_zero_and_is_named(
 def test_bad_input_is_one_line_and_leaves_nothing(
     more: list[str], told: str, corpus_file: Path, log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert shoal.main(arguments(corpus_file, log_file, tmp_path / "out", *more)) == 2
+    assert main(arguments(corpus_file, log_file, tmp_path / "out", *more)) == 2
     error = capsys.readouterr().err
     assert told in error
     assert error.count("\n") == 1
@@ -138,7 +138,7 @@ def guests(tmp_path: Path) -> Path:
             import os
             import time
             from dataclasses import replace
-            from anonymizer.methods.controls import Random
+            from shoal.anonymizer.methods.random import Random
 
             class Slow(Random):
                 info = replace(Random.info, id="slow", paper="A guest (2026), Taking time")
@@ -165,7 +165,7 @@ def guests(tmp_path: Path) -> Path:
 
 def start(arguments: list[str], guests: Path, hash_seed: str) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "PYTHONPATH": str(guests), "PYTHONHASHSEED": hash_seed}
-    return subprocess.Popen([sys.executable, shoal.__file__, *arguments], env=environment, stderr=subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-m", "shoal", *arguments], env=environment, stderr=subprocess.PIPE)
 
 
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_files(

@@ -5,17 +5,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from anonymizer.base import Release
-from anonymizer.registry import make_method
-from corpus.knowledge import Knowledge
-from corpus.querylog import make_log
-from evaluation.figures import all_figures, figure_settings
-from evaluation.figures.drawing import figure_blocks, picture, points_of
-from evaluation.figures.seeing import compared, trend, verdict
-from evaluation.figures.sensitive import f_beta, sensitive_queries
-from evaluation.plots import svg
-from evaluation.report.blocks import Picture, Text
-from evaluation.report.growth import exponents
+from shoal.anonymizer.base import Release
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import make_log
+from shoal.evaluation.figures import all_figures, figure_settings
+from shoal.evaluation.figures.drawing import figure_blocks, picture, points_of
+from shoal.evaluation.figures.seeing import compared, trend, verdict
+from shoal.evaluation.figures.sensitive import f_beta, sensitive_queries
+from shoal.evaluation.report.blocks import Picture, Text
+from shoal.evaluation.report.growth import exponents
+from shoal.evaluation.report.plots import svg
 
 FIGURES = {figure.id: figure for figure in all_figures()}
 

@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import shoal
-from corpus.document import Document, in_columns
-from corpus.films import People, Ratings
-from corpus.knowledge import Knowledge
-from evaluation.films.catalogue import catalogue_file, catalogue_order
-from evaluation.films.experiment import FilmResults, run_films
-from evaluation.films.splits import Design, first_of_each, split
-from evaluation.films.stored import read_films, write_films
-from evaluation.films.tasks import make_workload, possible_queries, profile_log
-from evaluation.films.telling import film_blocks, headline
-from evaluation.settings import parse_methods
-from search.index import index_for
+from shoal.cli import main
+from shoal.corpus.documents.document import Document, in_columns
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.people.films import People, Ratings
+from shoal.evaluation.films.catalogue import catalogue_file, catalogue_order
+from shoal.evaluation.films.experiment import FilmResults, run_films
+from shoal.evaluation.films.splits import Design, first_of_each, split
+from shoal.evaluation.films.stored import read_films, write_films
+from shoal.evaluation.films.tasks import make_workload, possible_queries, profile_log
+from shoal.evaluation.films.telling import film_blocks, headline
+from shoal.evaluation.settings import parse_methods
+from shoal.search.index import index_for
 
 FILMS, PEOPLE, RATED = 120, 24, 40
 TASTES = (["horse", "sheriff", "desert", "saloon"], ["wedding", "neighbour", "joke", "clown"])
@@ -161,5 +161,5 @@ def test_the_headline_follows_the_test(results: FilmResults, difference: float, 
 
 
 def test_options_of_logs_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert shoal.main(["evaluate", "--films", "--corpus", "news", "--out", str(tmp_path)]) == 2
+    assert main(["evaluate", "--films", "--corpus", "news", "--out", str(tmp_path)]) == 2
     assert "--films and --corpus do not go together" in capsys.readouterr().err

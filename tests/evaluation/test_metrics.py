@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from ir_measures import AP, RR, P, nDCG
 
-from evaluation.metrics import score
+from shoal.evaluation.protocol.metrics import score
 
 
 def random_rankings(count: int, seed: int = 0) -> list[np.ndarray]:

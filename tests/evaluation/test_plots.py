@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import altair as alt
 import pytest
 
-from evaluation.plots import COLOURS, DASHES, SHAPES, Styles, curves, finished, html, svg, write_picture
+from shoal.evaluation.report.plots import COLOURS, DASHES, SHAPES, Styles, curves, finished, html, svg, write_picture
 
 DATA = [
     {"x": x, "y": y, "low": y - 0.1, "high": y + 0.1, "curve": curve, "step": x, "tell": f"{curve} at {x}"}

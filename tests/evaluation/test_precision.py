@@ -5,14 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anonymizer.methods.controls import Everyone, Original, Plain
-from corpus.knowledge import Knowledge
-from corpus.logs import load_log
-from corpus.profiles import build_profiles
-from evaluation.precision import TestQueries, choose_queries, published_cosines
-from evaluation.split import split_by_time
-from evaluation.truth import truth_of_clicks, truth_of_profiles
-from search.index import Index, index_for
+from shoal.anonymizer.methods.everyone import Everyone
+from shoal.anonymizer.methods.original import Original
+from shoal.anonymizer.methods.plain import Plain
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs import load_log
+from shoal.corpus.profiles import build_profiles
+from shoal.evaluation.protocol.precision import TestQueries, choose_queries, published_cosines
+from shoal.evaluation.protocol.split import split_by_time
+from shoal.evaluation.protocol.truth import truth_of_clicks, truth_of_profiles
+from shoal.search.index import Index, index_for
 
 KNOWN = Knowledge()
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import shoal
+from shoal.cli import main
 
 
 def search(query: str, corpus: Path, *more: str) -> int:
-    return shoal.main(["search", query, "--corpus", str(corpus), *more])
+    return main(["search", query, "--corpus", str(corpus), *more])
 
 
 def test_titles_snippets_and_reasons_are_shown(corpus_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,7 +35,7 @@ def test_a_release_serves_its_members_and_those_it_left_out(
 ) -> None:
     for method, whose in (("everyone", "the profile that everyone publishes"), ("plain", "no profile")):
         release = tmp_path / method
-        assert shoal.main(["anonymize", "--log", str(log_file), "--method", method, "--out", str(release)]) == 0
+        assert main(["anonymize", "--log", str(log_file), "--method", method, "--out", str(release)]) == 0
         capsys.readouterr()
         given = ["--release", str(release), "--log", str(log_file), "--user", "user-1", "--json"]
         assert search("kitchen", corpus_file, *given) == 0

@@ -2,12 +2,12 @@
 
 import pytest
 
-from anonymizer.parameters import Parameter
-from anonymizer.registry import methods
-from corpus.errors import InputError
-from evaluation.experiment import make_experiment
-from evaluation.levels import default_settings, levels
-from evaluation.settings import parse_methods
+from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.registry import methods
+from shoal.corpus.errors import InputError
+from shoal.evaluation.experiment import make_experiment
+from shoal.evaluation.levels import default_settings, levels
+from shoal.evaluation.settings import parse_methods
 
 
 def test_a_comma_list_makes_several_settings() -> None:

@@ -5,10 +5,10 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog, make_log
-from evaluation.split import split_by_time
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
+from shoal.evaluation.protocol.split import split_by_time
 
 
 def log_of(rows: list[tuple[str, str, int]]) -> QueryLog:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-import shoal
-from corpus.errors import InputError
-from evaluation.conduct import begin
-from evaluation.experiment import make_experiment
-from evaluation.results import RELEASE_MEASURES
-from evaluation.target import Risk, parse_risk, seek
+from shoal.cli import main
+from shoal.corpus.errors import InputError
+from shoal.evaluation.experiment import make_experiment
+from shoal.evaluation.results import RELEASE_MEASURES
+from shoal.evaluation.run.outcomes import begin
+from shoal.evaluation.run.target import Risk, parse_risk, seek
 
 
 @pytest.mark.parametrize("text", ["linkage5<=0.05", " linkage5 <= 5e-2 "])
@@ -41,6 +41,6 @@ def test_the_command_prints_and_writes_what_it_found(
     corpus_file: Path, log_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = ["--corpus", str(corpus_file), "--log", str(log_file), "--out", str(tmp_path), "--jobs", "1"]
-    assert shoal.main(["evaluate", *given, "--methods", "random:k=2;everyone", "--risk", "linkage5<=0.1"]) == 0
+    assert main(["evaluate", *given, "--methods", "random:k=2;everyone", "--risk", "linkage5<=0.1"]) == 0
     assert "no setting has linkage5<=0.1" in capsys.readouterr().out
     assert (tmp_path / "target.csv").read_text().startswith("method,params,meets,")

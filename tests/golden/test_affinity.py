@@ -5,15 +5,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymizer.affine_pairs import AffinityGraph, affinity_graph
-from anonymizer.affinity_classes import affinity_classes
-from anonymizer.concepts import Concepts, mine_concepts
-from anonymizer.distinct_queries import DistinctQueries, distinct_queries
-from anonymizer.kcores import generalized_cores
-from anonymizer.methods.affinity import Affinity
-from corpus.progress import silent
-from corpus.querylog import QueryLog, make_log
-from evaluation.literal import affinity as literal
+from shoal.anonymizer.distinct_queries import DistinctQueries, distinct_queries
+from shoal.anonymizer.methods.affinity import Affinity, literal
+from shoal.anonymizer.methods.affinity.classes import affinity_classes
+from shoal.anonymizer.methods.affinity.concepts import Concepts, mine_concepts
+from shoal.anonymizer.methods.affinity.kcores import generalized_cores
+from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, affinity_graph
+from shoal.corpus.progress import silent
+from shoal.corpus.querylog import QueryLog, make_log
 
 # Section 3.2
 WEIGHTS = {"cell": 14.32, "phone": 15.33, "case": 13.24, "nokia": 11.35, "cell phone": 10.8, "phone case": 6.95}

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymizer.base import Anonymized
-from anonymizer.registry import make_method
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import make_log
-from evaluation.literal.clump import Tree, clump, distortion, lcg_by_buig, lcg_by_definition
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.methods.clump.literal import Tree, clump, distortion, lcg_by_buig, lcg_by_definition
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import make_log
 
 FOOD = {
     "Fruit": ["Apple", "Orange", "Banana"], "Meat": ["Beef", "Chicken"], "Dairy": ["Milk", "Cheese", "Butter"],

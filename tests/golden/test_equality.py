@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from anonymizer.methods.equality import Equality
-from corpus.querylog import make_log
+from shoal.anonymizer.methods.equality import Equality
+from shoal.corpus.querylog import make_log
 
 ASKED = {
     "ann": ["Tiger Woods", "tiger woods yacht", "wine"],

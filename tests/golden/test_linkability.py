@@ -3,17 +3,15 @@
 import polars as pl
 import pytest
 
-from anonymizer.augmentation import augment, semantic_similarity, senses_in_context
-from anonymizer.claims import Evidence, verify
-from anonymizer.claims.linkability import actual_linkability
-from anonymizer.commands import run_method
-from anonymizer.methods.linkability import Linkability
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.progress import silent
-from corpus.querylog import QueryLog, make_log
-from corpus.wordnet import load_wordnet
+from shoal.anonymizer.claims import Evidence, verify
+from shoal.anonymizer.claims.linkability import actual_linkability
+from shoal.anonymizer.methods.linkability import Linkability
+from shoal.anonymizer.methods.linkability.augmentation import augment, semantic_similarity, senses_in_context
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 UP1 = {"kitten": 1.0, "riding": 0.8}
 UP2 = {"pup": 0.6, "equitation": 1.0}
@@ -97,7 +95,7 @@ def test_weights_that_meet_add_up() -> None:
 
 def test_the_example_profiles_are_grouped_as_in_table_5() -> None:
     # mean ||u|| = 11/4: p = 0.7 needs 4 distinct terms, which UP1 and UP2 have only together
-    made = run_method(Linkability(p=0.7), TABLE_1, 0, silent)
+    made = Linkability(p=0.7).run(TABLE_1)
     groups = {name: made.assignment.profile[u] for u, name in enumerate(made.assignment.users.to_list())}
     assert groups["UP1"] == groups["UP2"]
     assert groups["UP3"] != groups["UP1"]
@@ -107,7 +105,7 @@ def test_a_union_holds_what_its_members_typed_and_a_centroid_their_mean() -> Non
     published = {}
     for representative in ("union", "centroid"):
         method = Linkability(p=0.7, representative=representative)
-        made = run_method(method, TABLE_1, 0, silent)
+        made = method.run(TABLE_1)
         rows = [made.release.profile(row) for row in range(len(made.release))]
         published[representative] = next(row for row in rows if "kitten" in row)
     assert published["union"] == {"kitten": 1, "riding": 1, "pup": 1, "equitation": 1}
@@ -116,14 +114,14 @@ def test_a_union_holds_what_its_members_typed_and_a_centroid_their_mean() -> Non
 
 def test_the_release_of_the_example_verifies() -> None:
     method = Linkability(p=0.7)
-    made = run_method(method, TABLE_1, 0, silent)
+    made = method.run(TABLE_1)
     evidence = Evidence(made.release, made.assignment, made.suppressed, TABLE_1, method.knowledge)
     assert verify(made.claim, evidence).holds
 
 
 def test_actual_linkability_shows_what_the_bound_hides() -> None:
     log = log_of([("large", "wine beer bread butter cheese milk"), ("small", "wine")])
-    made = run_method(Linkability(p=0.6), log, 0, silent)
+    made = Linkability(p=0.6).run(log)
     profiles = build_profiles(log, Knowledge().words)
     actual = actual_linkability(profiles, made.assignment)
     if len(made.release) == 1:
@@ -137,7 +135,7 @@ def test_a_large_profile_stands_alone_unless_members_forbids_it() -> None:
     rows = [(f"u{i}", word) for i, word in enumerate("wine beer milk tea water juice".split())]
     log = log_of([*rows, ("large", "dog cat horse cow pig sheep goat duck")])
     smallest = [
-        [run_method(Linkability(p=0.8, members=members), log, seed, silent).release.users.min() for seed in range(8)]
+        [Linkability(p=0.8, members=members).run(log, seed=seed).release.users.min() for seed in range(8)]
         for members in (1, 2)
     ]
     assert min(smallest[0]) == 1
@@ -146,12 +144,12 @@ def test_a_large_profile_stands_alone_unless_members_forbids_it() -> None:
 
 def test_too_few_terms_in_all_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(InputError, match=r"needs groups of at least 28 distinct terms.*have 10.*raise p"):
-        run_method(Linkability(p=0.1), TABLE_1, 0, silent)
+        Linkability(p=0.1).run(TABLE_1)
 
 
 def test_too_few_users_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(InputError, match=r"at least 9 users.*has 4.*lower members"):
-        run_method(Linkability(p=0.7, members=9), TABLE_1, 0, silent)
+        Linkability(p=0.7, members=9).run(TABLE_1)
 
 
 def test_the_bound_is_exact_where_a_quotient_of_floats_is_not() -> None:

@@ -8,18 +8,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymizer.centroid_log import chosen_copies, quotas
-from anonymizer.claims import Evidence, verify
-from anonymizer.incidence import make_incidence
-from anonymizer.methods.microaggregation import Microaggregation
-from anonymizer.similar_clusters import join_most_similar, partition
-from corpus.directory import classification_matrices
-from corpus.directory_files import read_directory
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog, make_log
-from evaluation.literal.microaggregation import classification_matrix, semantic_remain
+from shoal.anonymizer.claims import Evidence, verify
+from shoal.anonymizer.methods.microaggregation import Microaggregation
+from shoal.anonymizer.methods.microaggregation.centroid_log import chosen_copies, quotas
+from shoal.anonymizer.methods.microaggregation.incidence import make_incidence
+from shoal.anonymizer.methods.microaggregation.literal import classification_matrix, semantic_remain
+from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, partition
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.directory import classification_matrices
+from shoal.corpus.knowledge.directory_files import read_directory
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 
 def log_of(queries: dict[str, list[str]]) -> QueryLog:

@@ -5,11 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymizer.base import Anonymized
-from anonymizer.registry import make_method
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import make_log
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import make_log
 
 FOOD = (
     "Apple Fruit,Orange Fruit,Banana Fruit,Beef Meat,Chicken Meat,Milk Dairy,Cheese Dairy,Butter Dairy,"

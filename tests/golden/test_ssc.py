@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from anonymizer.base import Anonymized
-from anonymizer.claims import HOLDS, Evidence, verify
-from anonymizer.methods.ssc import SSC
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog, make_log
-from corpus.sessions import cut_sessions, sessions_as_users
-from evaluation.literal.ssc import LiteralSSC
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.claims import HOLDS, Evidence, verify
+from shoal.anonymizer.methods.ssc import SSC
+from shoal.anonymizer.methods.ssc.literal import LiteralSSC
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 GOODS = {
     "Wine": "Alcohol", "Vino": "Alcohol", "Raw-milk": "Milk", "Homo-milk": "Milk", "Alcohol": "Edibles",

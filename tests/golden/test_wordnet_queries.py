@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from anonymizer.base import Anonymized
-from anonymizer.methods.wordnet_queries import WordnetQueries
-from corpus.querylog import make_log
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.methods.wordnet_queries import WordnetQueries
+from shoal.corpus.querylog import make_log
 
 
 def release(asked: dict[str, list[str]], k: int) -> Anonymized:

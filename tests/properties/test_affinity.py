@@ -7,17 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer import affine_pairs
-from anonymizer.affine_pairs import affinity_graph
-from anonymizer.affinity_classes import affinity_classes
-from anonymizer.base import ReleasedQueries
-from anonymizer.concepts import mine_concepts
-from anonymizer.distinct_queries import distinct_queries
-from anonymizer.methods.affinity import Affinity
-from anonymizer.methods.equality import Equality
-from corpus.progress import silent
-from corpus.querylog import QueryLog, make_log
-from evaluation.literal import affinity as literal
+from shoal.anonymizer.base import ReleasedQueries
+from shoal.anonymizer.distinct_queries import distinct_queries
+from shoal.anonymizer.methods.affinity import Affinity, literal
+from shoal.anonymizer.methods.affinity import pairs as affine_pairs
+from shoal.anonymizer.methods.affinity.classes import affinity_classes
+from shoal.anonymizer.methods.affinity.concepts import mine_concepts
+from shoal.anonymizer.methods.affinity.pairs import affinity_graph
+from shoal.anonymizer.methods.equality import Equality
+from shoal.corpus.progress import silent
+from shoal.corpus.querylog import QueryLog, make_log
 
 WORDS = ["cell", "phone", "case", "Nokia", "red", "wine", "the", "of", "zz9"]
 QUERIES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.base import Anonymized
-from anonymizer.claims import Evidence, verify
-from anonymizer.registry import make_method
-from corpus.errors import Cancelled, InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog, make_log
-from evaluation.literal.clump import Bag, Tree, clump, distortion, lcg_by_buig, lcg_by_definition
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.claims import Evidence, verify
+from shoal.anonymizer.methods.clump.literal import Bag, Tree, clump, distortion, lcg_by_buig, lcg_by_definition
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 
 @st.composite

@@ -9,18 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized, Assignment
-from anonymizer.claims import Evidence, Verdict, verify
-from anonymizer.claims.linkability import actual_linkability
-from anonymizer.commands import run_method
-from anonymizer.methods.linkability import Linkability
-from anonymizer.publish import publish_centroids
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.progress import silent
-from corpus.querylog import QueryLog, make_log
-from evaluation.literal.linkability import Paths, linkability_groups
+from shoal.anonymizer.base import Anonymized, Assignment
+from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.claims.linkability import actual_linkability
+from shoal.anonymizer.methods.linkability import Linkability
+from shoal.anonymizer.methods.linkability.literal import Paths, linkability_groups
+from shoal.anonymizer.publish import publish_centroids
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 KNOWLEDGE = Knowledge(dictionary_name="any")
 # words of several senses, words that meet closely above, and one that WordNet does not know
@@ -45,7 +43,7 @@ def log_of(texts: list[str]) -> QueryLog:
 
 def anonymized(method: Linkability, log: QueryLog, seed: int) -> Anonymized | None:
     try:
-        return run_method(method, log, seed, silent)
+        return method.run(log, seed=seed)
     except InputError:
         return None
 
@@ -108,7 +106,7 @@ def test_blocks_give_groups_that_hold_as_well(texts: list[str], seed: int) -> No
 def honest() -> tuple[Anonymized, QueryLog]:
     rng = np.random.default_rng(5)
     log = log_of([" ".join(rng.choice(WORDS, 4, replace=False)) for _ in range(30)])
-    made = run_method(Linkability(KNOWLEDGE, p=0.4), log, 0, silent)
+    made = Linkability(KNOWLEDGE, p=0.4).run(log)
     assert verdict(made, log).holds
     return made, log
 

@@ -7,19 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from anonymizer import incidence as incidence_module
-from anonymizer import similar_clusters
-from anonymizer.centroid_log import chosen_copies, quotas
-from anonymizer.claims import Evidence, verify
-from anonymizer.incidence import Incidence, make_incidence
-from anonymizer.methods.microaggregation import Microaggregation
-from anonymizer.similar_clusters import join_most_similar, partition, partition_in_blocks
-from corpus.directory import classification_matrices
-from corpus.errors import Cancelled
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog, make_log
-from evaluation.literal import microaggregation as literal
+from shoal.anonymizer.claims import Evidence, verify
+from shoal.anonymizer.methods.microaggregation import Microaggregation, literal, similar_clusters
+from shoal.anonymizer.methods.microaggregation import incidence as incidence_module
+from shoal.anonymizer.methods.microaggregation.centroid_log import chosen_copies, quotas
+from shoal.anonymizer.methods.microaggregation.incidence import Incidence, make_incidence
+from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, partition, partition_in_blocks
+from shoal.corpus.errors import Cancelled
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.directory import classification_matrices
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 WORDS = "dog cat wolf wine beer bread violin piano river lake algebra qwzx".split()
 queries = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)

@@ -8,12 +8,12 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.registry import make_method
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import make_log
-from evaluation.literal.clump import Tree
-from evaluation.literal.partition import partition
+from shoal.anonymizer.methods.clump.literal import Tree
+from shoal.anonymizer.methods.partition.literal import partition
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import make_log
 
 
 @st.composite

@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from anonymizer.base import Anonymized
-from anonymizer.claims import Evidence, verify
-from anonymizer.matching import best_matching
-from anonymizer.methods.ssc import SSC
-from anonymizer.term_distance import find_neighbourhoods
-from corpus.errors import Cancelled, InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog, make_log
-from corpus.sessions import cut_sessions, sessions_as_users
-from evaluation.literal.ssc import Bag, LiteralSSC
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.claims import Evidence, verify
+from shoal.anonymizer.methods.ssc import SSC
+from shoal.anonymizer.methods.ssc.literal import Bag, LiteralSSC
+from shoal.anonymizer.methods.ssc.matching import best_matching
+from shoal.anonymizer.methods.ssc.term_distance import find_neighbourhoods
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.methods.wordnet_queries import WordnetQueries
-from corpus.knowledge import Knowledge
-from corpus.querylog import make_log
-from corpus.tokens import tokenize
-from evaluation.literal.wordnet_queries import generalize
+from shoal.anonymizer.methods.wordnet_queries import WordnetQueries
+from shoal.anonymizer.methods.wordnet_queries.literal import generalize
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import make_log
+from shoal.corpus.tokens import tokenize
 
 FOOD = {
     "Fruit": ["Apple", "Orange", "Banana"], "Meat": ["Beef", "Chicken"], "Dairy": ["Milk", "Cheese"],

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.documents import Documents, load_documents
-from search.index import Index, build_index, open_index
+from shoal.corpus.documents import Documents, load_documents
+from shoal.search.index import Index, build_index, open_index
 
 ENGINES = ("whoosh", "tantivy")
 SENTENCES = [

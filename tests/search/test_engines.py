@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from corpus.documents import Documents
-from corpus.tokens import STOP_WORDS, tokenize
-from corpus.wordnet import load_wordnet
-from search.engines.base import Engine
-from search.index import Index
+from shoal.corpus.documents import Documents
+from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.tokens import STOP_WORDS, tokenize
+from shoal.search.engines.base import Engine
+from shoal.search.index import Index
 
 QUERIES = [
     "climate change",

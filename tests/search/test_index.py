@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpus.documents import Documents, load_documents
-from corpus.errors import Cancelled, InputError
-from corpus.progress import Progress
-from search import index as index_module
-from search.index import build_index, choose_engine, index_for, open_index
-from search.versions import current_version
+from shoal.corpus.documents import Documents, load_documents
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.progress import Progress
+from shoal.search import index as index_module
+from shoal.search.index import build_index, choose_engine, index_for, open_index
+from shoal.search.versions import current_version
 
 
 def make_documents(pairs: list[tuple[str, str]], name: str = "blank") -> Documents:
@@ -68,8 +68,8 @@ def test_a_build_that_is_stopped_leaves_the_old_index(engine_name: str, tmp_path
 
 KILLED = """
 import sys
-from corpus.documents import Documents, load_documents
-from search.index import build_index
+from shoal.corpus.documents import Documents, load_documents
+from shoal.search.index import build_index
 
 def tell(done, total, stage):
     if stage == "document vectors":
@@ -97,7 +97,7 @@ def test_a_killed_build_leaves_the_old_index_and_the_next_one_cleans_up(tmp_path
 
 SWAPPING = """
 import os, signal, sys, time
-from search import index
+from shoal.search import index
 from tests.search.test_index import NEW, OLD
 
 texts = {}  # read before, since polars does not outlive a fork; all that touches the disk is done by the forks
@@ -144,7 +144,7 @@ def test_a_hundred_kills_leave_the_old_index_or_the_new_one(engine_name: str, tm
 
 FULL = """
 import resource, sys
-from search.index import build_index
+from shoal.search.index import build_index
 from tests.search.test_index import NEW
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)  # what a full disk says, without filling one

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search.query import ALL, FIELDS, MAX_CLAUSES, TITLE, Clause, parse_query
+from shoal.search.query import ALL, FIELDS, MAX_CLAUSES, TITLE, Clause, parse_query
 
 
 def test_words_phrases_and_fields_become_clauses() -> None:

@@ -8,13 +8,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from search.engines.base import Candidates
-from search.explain import explain
-from search.index import Index
-from search.rerank import cosines, rerank, rerank_many
-from search.vectors import DocumentVectors, profile_space
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.search.engines.base import Candidates
+from shoal.search.explain import explain
+from shoal.search.index import Index
+from shoal.search.rerank import cosines, rerank, rerank_many
+from shoal.search.vectors import DocumentVectors, profile_space
 
 QUERY = "president trump house"
 

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search.lexicon import make_lexicon
-from search.spelling import LONGEST, Speller, edit_distances
+from shoal.search.lexicon import make_lexicon
+from shoal.search.spelling import LONGEST, Speller, edit_distances
 
 WORDS = st.text(alphabet="abcd", min_size=1, max_size=8)
 

@@ -17,14 +17,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from corpus.documents import load_documents
-from corpus.knowledge import Knowledge
-from corpus.logs import load_log
-from corpus.profiles import build_profiles
-from corpus.simulation import simulate_log, write_log
-from webapp import create_app
-from webapp.people import People
-from webapp.settings import Settings
+from shoal.corpus.documents import load_documents
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs import load_log
+from shoal.corpus.people.simulated import simulate_log, write_log
+from shoal.corpus.profiles import build_profiles
+from shoal.webapp import create_app
+from shoal.webapp.people import People
+from shoal.webapp.settings import Settings
 
 USERS = 200
 # A user id and words that no dictionary knows: they may be found nowhere but in the log.

@@ -9,19 +9,17 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser
 
-from anonymizer.claims import Verdict
-from anonymizer.commands import run_method
-from anonymizer.registry import make_method
-from anonymizer.release_files import read_release, write_release
-from corpus.knowledge import Knowledge
-from corpus.progress import silent
+from shoal.anonymizer.claims import Verdict
+from shoal.anonymizer.registry import make_method
+from shoal.anonymizer.release_files import read_release, write_release
+from shoal.corpus.knowledge import Knowledge
+from shoal.webapp.attacking import draw_terms, play, target_of
+from shoal.webapp.compact import describe_profiles
+from shoal.webapp.knowing import FATES, GENERALIZED, KEPT, what_is_known
+from shoal.webapp.published import Published, publish_beside
+from shoal.webapp.releases import LoadedRelease
+from shoal.webapp.service import SearchService
 from tests.web.conftest import Server
-from webapp.attacking import draw_terms, play, target_of
-from webapp.compact import describe_profiles
-from webapp.knowing import FATES, GENERALIZED, KEPT, what_is_known
-from webapp.published import Published, publish_beside
-from webapp.releases import LoadedRelease
-from webapp.service import SearchService
 
 # One that keeps terms, one that widens them, one that publishes queries, one that publishes nothing.
 METHODS = ("random", "partition", "equality", "plain")
@@ -32,7 +30,7 @@ def published(request: pytest.FixtureRequest, app: Flask, tmp_path_factory: pyte
     service: SearchService = app.extensions["shoal.service"]
     method = make_method(request.param, {}, Knowledge())
     folder: Path = tmp_path_factory.mktemp("release") / "made"
-    write_release(folder, run_method(method, service.log, 0, silent), method, service.log, 0)
+    write_release(folder, method.run(service.log), method, service.log, 0)
     loaded = LoadedRelease(
         f"test-{request.param}", request.param, {}, method.info.title, {}, Verdict(True), datetime.now(UTC),
         read_release(folder),

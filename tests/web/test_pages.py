@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from shoal.webapp.security import HEADERS
 from tests.web.conftest import CANARY_USER, CANARY_WORDS
-from webapp.security import HEADERS
 
 PATHS = ("/", "/search?q=climate", "/people", "/knows", "/attack", "/mine", "/document/0", "/api")
 HOSTILE = [
@@ -150,7 +150,7 @@ def test_a_group_that_the_browser_chose_is_searched_with(client: FlaskClient) ->
 
 
 def test_links_of_documents_lead_to_the_web_or_nowhere() -> None:
-    from webapp.links import safe_link
+    from shoal.webapp.links import safe_link
 
     assert safe_link("https://example.org/a?b=c") == "https://example.org/a?b=c"
     refused = ("javascript:alert(1)", " JaVaScRiPt:alert(1)", "java\nscript:x", "data:text/html,x", "//x", "file:///x")
@@ -195,7 +195,7 @@ def test_an_error_inside_shows_and_logs_nothing_of_the_query(
     def fail(*_: object) -> None:
         raise RuntimeError(f"cannot answer {CANARY_WORDS}")
 
-    monkeypatch.setattr("webapp.pages.search.compare", fail)
+    monkeypatch.setattr("shoal.webapp.pages.search.compare", fail)
     answer = client.get(f"/search?q={quote(CANARY_WORDS)}")
     assert answer.status_code == 500
     assert CANARY_WORDS.split()[0] not in answer.text + caplog.text

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.errors import InputError
-from webapp.settings import Settings
+from shoal.corpus.errors import InputError
+from shoal.webapp.settings import Settings
 
 
 def test_debug_mode_is_refused_on_a_public_address(tmp_path: Path) -> None:

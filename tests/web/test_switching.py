@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from corpus.progress import silent
-from webapp.activation import activate
-from webapp.jobs.making import make_release
-from webapp.jobs.queue import claim_job
-from webapp.jobs.tasks import add_run
-from webapp.logs import list_logs
+from shoal.corpus.progress import silent
+from shoal.webapp.activation import activate
+from shoal.webapp.jobs.making import make_release
+from shoal.webapp.jobs.queue import claim_job
+from shoal.webapp.jobs.tasks import add_run
+from shoal.webapp.logs import list_logs
 
 SEARCHERS, SEARCHES = 50, 400
 QUERIES = ("climate", "election", "oil price", "refugee camp")

@@ -2,13 +2,13 @@
 
 from apiflask import APIFlask
 
-from webapp import api_admin
-from webapp.admin import choosing, data, downloads, entrance, switching, watching
-from webapp.admin.panel import csrf, panel
-from webapp.first_start import open_instance
-from webapp.jobs.runner import tend
-from webapp.service import SearchService
-from webapp.settings import Settings
+from shoal.webapp import api_admin
+from shoal.webapp.admin import choosing, data, downloads, entrance, switching, watching
+from shoal.webapp.admin.panel import csrf, panel
+from shoal.webapp.first_start import open_instance
+from shoal.webapp.jobs.runner import tend
+from shoal.webapp.service import SearchService
+from shoal.webapp.settings import Settings
 
 # Each adds its routes to the panel when it is imported.
 PARTS = (entrance, watching, choosing, switching, data, downloads)

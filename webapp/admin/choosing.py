@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from anonymizer.registry import find_method, methods
-from corpus.errors import InputError
-from webapp.admin.panel import operator, panel
-from webapp.context import database, releases, settings
-from webapp.jobs.runner import tend
-from webapp.jobs.tasks import PREVIEW_USERS, add_run
-from webapp.logs import list_logs
+from shoal.anonymizer.registry import find_method, methods
+from shoal.corpus.errors import InputError
+from shoal.webapp.admin.panel import operator, panel
+from shoal.webapp.context import database, releases, settings
+from shoal.webapp.jobs.runner import tend
+from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
+from shoal.webapp.logs import list_logs
 
 
 @panel.get("/methods")

@@ -7,18 +7,18 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
-from corpus.datasets import CORPORA, DATA_SETS
-from corpus.errors import InputError
-from corpus.fetch import data_folder
-from webapp.admin.panel import operator, panel
-from webapp.admin.rows import job_status
-from webapp.context import database, releases, settings
-from webapp.database import Job
-from webapp.database.models import READING
-from webapp.jobs.queue import get_job
-from webapp.jobs.runner import tend
-from webapp.jobs.tasks import add_reading
-from webapp.logs import REJECTED, get_log, list_logs, save_upload
+from shoal.corpus.errors import InputError
+from shoal.corpus.store.datasets import CORPORA, DATA_SETS
+from shoal.corpus.store.fetch import data_folder
+from shoal.webapp.admin.panel import operator, panel
+from shoal.webapp.admin.rows import job_status
+from shoal.webapp.context import database, releases, settings
+from shoal.webapp.database import Job
+from shoal.webapp.database.models import READING
+from shoal.webapp.jobs.queue import get_job
+from shoal.webapp.jobs.runner import tend
+from shoal.webapp.jobs.tasks import add_reading
+from shoal.webapp.logs import REJECTED, get_log, list_logs, save_upload
 
 SHOWN_ROWS = 200
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from flask import send_file
 from flask.typing import ResponseReturnValue
 
-from anonymizer.release_files import MANIFEST, PROFILES, QUERIES, TAXONOMY
-from corpus.errors import InputError
-from webapp.admin.panel import panel
-from webapp.context import database, settings
-from webapp.database import Release
-from webapp.releases import release_folder
+from shoal.anonymizer.release_files import MANIFEST, PROFILES, QUERIES, TAXONOMY
+from shoal.corpus.errors import InputError
+from shoal.webapp.admin.panel import panel
+from shoal.webapp.context import database, settings
+from shoal.webapp.database import Release
+from shoal.webapp.releases import release_folder
 
 # A list of what is allowed: a file that is added to releases later stays here until somebody thought of it.
 PUBLIC = (PROFILES, QUERIES, MANIFEST, TAXONOMY)

@@ -3,11 +3,11 @@
 from flask import flash, g, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from corpus.errors import InputError
-from webapp.accounts import FEWEST_LETTERS, MOST_LETTERS, change_password
-from webapp.admin.panel import enter, leave, panel, safe_next
-from webapp.attempts import try_to_log_in
-from webapp.context import database
+from shoal.corpus.errors import InputError
+from shoal.webapp.accounts import FEWEST_LETTERS, MOST_LETTERS, change_password
+from shoal.webapp.admin.panel import enter, leave, panel, safe_next
+from shoal.webapp.attempts import try_to_log_in
+from shoal.webapp.context import database
 
 
 @panel.route("/login", methods=["GET", "POST"])

@@ -7,9 +7,9 @@ from flask import abort, flash, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFProtect
 
-from webapp.accounts import end_visit, start_visit
-from webapp.context import VISIT, database, releases, visitor
-from webapp.database import Account
+from shoal.webapp.accounts import end_visit, start_visit
+from shoal.webapp.context import VISIT, database, releases, visitor
+from shoal.webapp.database import Account
 
 panel = APIBlueprint("admin", __name__, url_prefix="/admin", enable_openapi=False)
 csrf = CSRFProtect()

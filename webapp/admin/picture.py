@@ -7,7 +7,7 @@ from functools import lru_cache
 import altair as alt
 from markupsafe import Markup
 
-from webapp.admin.rows import RunRow
+from shoal.webapp.admin.rows import RunRow
 
 WIDTH, HEIGHT = 640, 340
 # Distinguishable by colour and by shape; light enough for dark pages and dark enough for light ones.

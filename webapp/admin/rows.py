@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from anonymizer.registry import methods
-from corpus.errors import InputError
-from webapp.database import Database, Job, LogFile, Release
-from webapp.database.models import PREVIEW, RUN, RUNNING, STATES, now
-from webapp.jobs.making import release_title
+from shoal.anonymizer.registry import methods
+from shoal.corpus.errors import InputError
+from shoal.webapp.database import Database, Job, LogFile, Release
+from shoal.webapp.database.models import PREVIEW, RUN, RUNNING, STATES, now
+from shoal.webapp.jobs.making import release_title
 
 # Measures that lists show, with what they mean and which way is better (1: more, -1: less, 0: neither).
 MEASURES: dict[str, tuple[str, str, int]] = {

@@ -3,12 +3,12 @@
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from anonymizer.registry import methods
-from corpus.errors import InputError
-from webapp.activation import NeedsConfirmation, activate, concerns, history, previous, roll_back
-from webapp.admin.panel import operator, panel
-from webapp.context import database, releases
-from webapp.database import Release
+from shoal.anonymizer.registry import methods
+from shoal.corpus.errors import InputError
+from shoal.webapp.activation import NeedsConfirmation, activate, concerns, history, previous, roll_back
+from shoal.webapp.admin.panel import operator, panel
+from shoal.webapp.context import database, releases
+from shoal.webapp.database import Release
 
 LONGEST_NOTE = 300
 

@@ -5,13 +5,13 @@ from typing import Any
 from flask import flash, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from anonymizer.registry import methods
-from corpus.errors import InputError
-from webapp.activation import concerns, history, previous
-from webapp.admin.choosing import whole_number
-from webapp.admin.panel import operator, panel
-from webapp.admin.picture import precision_risk_svg
-from webapp.admin.rows import (
+from shoal.anonymizer.registry import methods
+from shoal.corpus.errors import InputError
+from shoal.webapp.activation import concerns, history, previous
+from shoal.webapp.admin.choosing import whole_number
+from shoal.webapp.admin.panel import operator, panel
+from shoal.webapp.admin.picture import precision_risk_svg
+from shoal.webapp.admin.rows import (
     MEASURES,
     RunRow,
     compared_measures,
@@ -21,12 +21,12 @@ from webapp.admin.rows import (
     read_wanted,
     run_rows,
 )
-from webapp.context import database, releases, settings
-from webapp.database import Job
-from webapp.database.models import DONE, PREVIEW, QUEUED, RUNNING, STATES
-from webapp.jobs.queue import cancel_job, get_job, start_again
-from webapp.jobs.runner import tend
-from webapp.jobs.tasks import add_run
+from shoal.webapp.context import database, releases, settings
+from shoal.webapp.database import Job
+from shoal.webapp.database.models import DONE, PREVIEW, QUEUED, RUNNING, STATES
+from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
+from shoal.webapp.jobs.runner import tend
+from shoal.webapp.jobs.tasks import add_run
 
 MOST_COMPARED = 12
 
@@ -85,7 +85,7 @@ def _can_activate(row: RunRow) -> bool:
 
 
 def public_files(row: RunRow) -> list[str]:
-    from webapp.admin.downloads import downloadable
+    from shoal.webapp.admin.downloads import downloadable
 
     return downloadable(settings().instance, row.release.id) if row.release else []
 

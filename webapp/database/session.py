@@ -12,7 +12,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.orm import Session
 
-from corpus.errors import InputError
+from shoal.corpus.errors import InputError
 
 _MIGRATIONS = Path(__file__).parent.parent / "migrations"
 _BUSY_SECONDS = 15

@@ -11,18 +11,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from anonymizer.base import Anonymized, Method
-from anonymizer.claims import Evidence, Verdict, verify
-from anonymizer.commands import run_method, verify_stored
-from anonymizer.registry import find_method, make_method
-from anonymizer.release_files import read_release, write_release
-from corpus.querylog import QueryLog
-from evaluation.settings import privacy_parameter, written
-from search.index import Index, index_for
-from webapp.database import Database, Job, Release
-from webapp.database.models import DONE, now
-from webapp.jobs.measuring import measure_precision, measure_risk
-from webapp.releases import release_folder
+from shoal.anonymizer.base import Anonymized, Method
+from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.registry import find_method, make_method
+from shoal.anonymizer.release_files import read_release, write_release
+from shoal.anonymizer.verify_stored import verify_stored
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.settings import privacy_parameter, written
+from shoal.search.index import Index, index_for
+from shoal.webapp.database import Database, Job, Release
+from shoal.webapp.database.models import DONE, now
+from shoal.webapp.jobs.measuring import measure_precision, measure_risk
+from shoal.webapp.releases import release_folder
 
 STEPS = ("Reading the log", "Anonymizing", "Checking the promise", "Measuring the risk", "Measuring the precision")
 
@@ -121,7 +121,7 @@ def _keep(database: Database, job_id: int, row: Release, result: dict[str, Any])
 
 def _make(method: Method, log: QueryLog, seed: int, steps: Steps) -> Anonymized:
     steps.step(2, STEPS[1])
-    return run_method(method, log, seed, steps)
+    return method.run(log, seed=seed, progress=steps)
 
 
 def _measure(

@@ -2,19 +2,18 @@
 
 import numpy as np
 
-from anonymizer.base import Anonymized, Method
-from anonymizer.commands import run_method
-from anonymizer.registry import make_method
-from corpus.errors import InputError
-from corpus.profiles import build_profiles
-from corpus.progress import Progress
-from corpus.querylog import QueryLog
-from evaluation.measure import measure_release
-from evaluation.precision import TestQueries, choose_queries, published_cosines
-from evaluation.split import split_by_time
-from evaluation.summary import kept
-from evaluation.truth import Truth, truth_of_profiles
-from search.index import Index
+from shoal.anonymizer.base import Anonymized, Method
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.errors import InputError
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.measures.release import measure_release
+from shoal.evaluation.protocol.precision import TestQueries, choose_queries, published_cosines
+from shoal.evaluation.protocol.split import split_by_time
+from shoal.evaluation.protocol.truth import Truth, truth_of_profiles
+from shoal.evaluation.run.summary import kept
+from shoal.search.index import Index
 
 _VICTIMS = 500  # of each attack
 _USERS = 200  # whose queries are tried
@@ -63,7 +62,7 @@ def _some_users(test: QueryLog, seed: int) -> QueryLog:
 def _scores(
     train: QueryLog, queries: TestQueries, truth: Truth, index: Index, method: Method, seed: int, progress: Progress
 ) -> dict[str, float]:
-    made = run_method(method, train, seed, progress)
+    made = method.run(train, seed=seed, progress=progress)
     cosine = published_cosines(
         queries, made.release, made.assignment, train.users.to_list(), index, method.knowledge
     )  # fmt: skip

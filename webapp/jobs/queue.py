@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import func, or_, select, update
 
-from corpus.errors import InputError
-from webapp.database import Database, Job
-from webapp.database.models import CANCELLED, FAILED, INTERRUPTED, QUEUED, RUNNING, now
-from webapp.jobs.processes import birth, host, is_alive, stop
+from shoal.corpus.errors import InputError
+from shoal.webapp.database import Database, Job
+from shoal.webapp.database.models import CANCELLED, FAILED, INTERRUPTED, QUEUED, RUNNING, now
+from shoal.webapp.jobs.processes import birth, host, is_alive, stop
 
 AT_ONCE = max(1, (os.cpu_count() or 2) // 2)  # jobs that run side by side; the others wait
 _GRACE = timedelta(seconds=8)  # a cancelled job that does not look up for so long is stopped

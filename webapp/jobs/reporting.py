@@ -4,9 +4,9 @@ import time
 
 from sqlalchemy import update
 
-from corpus.errors import Cancelled
-from webapp.database import Database, Job
-from webapp.database.models import now
+from shoal.corpus.errors import Cancelled
+from shoal.webapp.database import Database, Job
+from shoal.webapp.database.models import now
 
 _EVERY = 0.4  # seconds
 

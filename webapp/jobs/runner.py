@@ -4,9 +4,9 @@ import subprocess
 import sys
 from threading import Thread
 
-from webapp.database import Database
-from webapp.jobs.queue import may_start, tend_running, waiting_jobs
-from webapp.settings import Settings
+from shoal.webapp.database import Database
+from shoal.webapp.jobs.queue import may_start, tend_running, waiting_jobs
+from shoal.webapp.settings import Settings
 
 
 def tend(database: Database, settings: Settings) -> None:
@@ -20,7 +20,7 @@ def tend(database: Database, settings: Settings) -> None:
 def start_process(settings: Settings, job_id: int) -> int:
     """Start the process of a job and return its number. The settings go by a pipe: they may hold a password."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "webapp.jobs.worker", str(job_id)],
+        [sys.executable, "-P", "-m", "shoal.webapp.jobs.worker", str(job_id)],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     assert process.stdin is not None

@@ -3,13 +3,13 @@
 import sys
 import traceback
 
-from corpus.errors import Cancelled, InputError
-from webapp.database import Database
-from webapp.database.models import CANCELLED, FAILED
-from webapp.jobs.queue import claim_job, finish_job
-from webapp.jobs.reporting import JobProgress
-from webapp.jobs.runner import tend
-from webapp.settings import Settings
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.webapp.database import Database
+from shoal.webapp.database.models import CANCELLED, FAILED
+from shoal.webapp.jobs.queue import claim_job, finish_job
+from shoal.webapp.jobs.reporting import JobProgress
+from shoal.webapp.jobs.runner import tend
+from shoal.webapp.settings import Settings
 
 
 def main() -> int:
@@ -28,7 +28,7 @@ def work(database: Database, settings: Settings, job_id: int) -> bool:
     if job is None:
         return False
     try:
-        from webapp.jobs.tasks import carry_out  # claimed first: these imports take seconds
+        from shoal.webapp.jobs.tasks import carry_out  # claimed first: these imports take seconds
 
         carry_out(database, settings, job, JobProgress(database, job_id))
     except Cancelled:

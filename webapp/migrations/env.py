@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from webapp.database.models import Table
+from shoal.webapp.database.models import Table
 
 connection = context.config.attributes["connection"]
 # SQLite cannot change a column, so alembic copies the table instead.

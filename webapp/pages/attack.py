@@ -2,10 +2,10 @@
 
 from flask import Blueprint, request
 
-from webapp.attacking import ORIGINAL, Target, draw_terms, original_target, play, target_of
-from webapp.context import Asked, read_asked, service
-from webapp.pages.search import render
-from webapp.question import read_number
+from shoal.webapp.attacking import ORIGINAL, Target, draw_terms, original_target, play, target_of
+from shoal.webapp.context import Asked, read_asked, service
+from shoal.webapp.pages.search import render
+from shoal.webapp.question import read_number
 
 pages = Blueprint("attack", __name__)
 

@@ -2,8 +2,8 @@
 
 from flask import Blueprint, abort, render_template
 
-from webapp.context import service
-from webapp.links import safe_link, source_of
+from shoal.webapp.context import service
+from shoal.webapp.links import safe_link, source_of
 
 pages = Blueprint("document", __name__)
 

@@ -2,8 +2,8 @@
 
 from flask import Blueprint, render_template
 
-from corpus.tokens import STOP_WORDS
-from webapp.context import releases
+from shoal.corpus.tokens import STOP_WORDS
+from shoal.webapp.context import releases
 
 pages = Blueprint("mine", __name__)
 

@@ -2,9 +2,9 @@
 
 from flask import Blueprint, request
 
-from webapp.context import read_asked, service
-from webapp.knowing import FATES, what_is_known
-from webapp.pages.search import render
+from shoal.webapp.context import read_asked, service
+from shoal.webapp.knowing import FATES, what_is_known
+from shoal.webapp.pages.search import render
 
 pages = Blueprint("profile", __name__)
 

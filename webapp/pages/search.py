@@ -3,10 +3,10 @@
 from flask import Blueprint, abort, make_response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from webapp.comparison import KINDS, PERSONALIZED, compare
-from webapp.context import Asked, read_asked, service, visible_releases
-from webapp.question import clean_query, read_number
-from webapp.whose import give_reason
+from shoal.webapp.comparison import KINDS, PERSONALIZED, compare
+from shoal.webapp.context import Asked, read_asked, service, visible_releases
+from shoal.webapp.question import clean_query, read_number
+from shoal.webapp.whose import give_reason
 
 pages = Blueprint("search", __name__)
 

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from anonymizer.base import Assignment, Release
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles, build_profiles
-from corpus.querylog import QueryLog, make_log
+from shoal.anonymizer.base import Assignment, Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 
 FOOD = {
     "Apple": "Fruit", "Orange": "Fruit", "Banana": "Fruit", "Beef": "Meat", "Chicken": "Meat", "Milk": "Dairy",

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from anonymizer.base import Assignment, Release
-from anonymizer.registry import make_method
-from anonymizer.sample_logs import sample_log
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles, build_profiles
-from evaluation.attacks.inference import GUESSES, inference
-from evaluation.attacks.linkage import Linkage, link
-from evaluation.attacks.victims import Victims, choose_victims
-from evaluation.attacks.view import PublishedView
+from shoal.anonymizer.base import Assignment, Release
+from shoal.anonymizer.contract.sample_logs import sample_log
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.evaluation.attacks.inference import GUESSES, inference
+from shoal.evaluation.attacks.linkage import Linkage, link
+from shoal.evaluation.attacks.victims import Victims, choose_victims
+from shoal.evaluation.attacks.view import PublishedView
 
 ANY = Knowledge(dictionary_name="any")
 LOUD = {f"loud{i}": 9.0 for i in range(12)}  # what the whole release is full of, and no victim asked

@@ -8,18 +8,18 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from anonymizer.base import Anonymized
-from anonymizer.registry import make_method
-from anonymizer.sample_logs import sample_log
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles, build_profiles
-from evaluation.attacks.attackers import attackers
-from evaluation.attacks.fit import fit
-from evaluation.attacks.linkage import Linkage, evidence, link
-from evaluation.attacks.one_victim import attack
-from evaluation.attacks.uniqueness import uniqueness
-from evaluation.attacks.victims import Victims, choose_victims
-from evaluation.attacks.view import PublishedView
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.contract.sample_logs import sample_log
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.evaluation.attacks.attackers import attackers
+from shoal.evaluation.attacks.fit import fit
+from shoal.evaluation.attacks.linkage import Linkage, evidence, link
+from shoal.evaluation.attacks.one_victim import attack
+from shoal.evaluation.attacks.uniqueness import uniqueness
+from shoal.evaluation.attacks.victims import Victims, choose_victims
+from shoal.evaluation.attacks.view import PublishedView
 
 EVERYTHING = 10**6
 

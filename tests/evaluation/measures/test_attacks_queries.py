@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymizer.base import Release, ReleasedQueries
-from anonymizer.registry import make_method
-from corpus.knowledge import Knowledge
-from corpus.querylog import QueryLog, make_log
-from evaluation.attacks.query_linkage import as_words, query_linkage, rare_term_share
-from evaluation.utility.released import released_distinct, released_occurrences
+from shoal.anonymizer.base import Release, ReleasedQueries
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import QueryLog, make_log
+from shoal.evaluation.attacks.query_linkage import as_words, query_linkage, rare_term_share
+from shoal.evaluation.measures.released import released_distinct, released_occurrences
 
 
 def log_of(*rows: tuple[str, str]) -> QueryLog:

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.base import Release
-from corpus.knowledge import Knowledge
-from evaluation.attacks.view import PublishedView
+from shoal.anonymizer.base import Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.evaluation.attacks.view import PublishedView
 
 LEAVES = ["apple", "orange", "banana", "beef", "chicken", "milk", "cheese", "butter"]
 LABELS = [*LEAVES, "Fruit", "Meat", "Dairy", "Food", "apple|beef", "milk|orange|zebra", "zebra"]

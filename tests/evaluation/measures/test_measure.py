@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-import shoal
-from anonymizer.base import Anonymized
-from anonymizer.registry import make_method
-from anonymizer.sample_logs import awkward_logs, sample_log
-from corpus.errors import Cancelled, InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import build_profiles
-from corpus.querylog import QueryLog
-from evaluation.measure import measure_release
-from evaluation.results import RELEASE_MEASURES
+from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.contract.sample_logs import awkward_logs, sample_log
+from shoal.anonymizer.registry import make_method
+from shoal.cli import main
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.measures.release import measure_release
+from shoal.evaluation.results import RELEASE_MEASURES
 
 METHODS = [
     ("plain", {}), ("original", {}), ("everyone", {}), ("random", {"k": 4}), ("linkability", {"p": 0.2}),
@@ -28,7 +27,7 @@ SHARES = ("linkage", "inference", "uniqueness", "bLM", "ncp", "recall", "srp", "
 
 def released(log: QueryLog, method: str, settings: dict[str, object]) -> Anonymized:
     made = make_method(method, settings, Knowledge())
-    return made.anonymize(log if made.info.takes == "log" else build_profiles(log, made.knowledge.words))
+    return made.run(log)
 
 
 def measured(log: QueryLog, method: str, settings: dict[str, object]) -> dict[str, float]:
@@ -119,11 +118,11 @@ def test_the_command_measures_a_stored_release(tmp_path: Path, capsys: pytest.Ca
     rows = [("1", "apple beef"), ("2", "pear beef"), ("3", "lamb"), ("4", "beef")]
     log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(f"{u}\t{q}\t\t\t\n" for u, q in rows))
     given = ["--log", str(log), "--taxonomy", str(tree)]
-    assert shoal.main(["anonymize", *given, "--method", "clump", "--set", "k=2", "--out", str(folder)]) == 0
+    assert main(["anonymize", *given, "--method", "clump", "--set", "k=2", "--out", str(folder)]) == 0
     capsys.readouterr()
-    assert shoal.main(["measure", str(folder), *given, "--json"]) == 0
+    assert main(["measure", str(folder), *given, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     # {apple, beef} and {pear, beef} become {fruit, beef}, the others meat; LM is 1/3 for both labels.
     assert found["ggd"] == pytest.approx(2 * 1 / 3 + 2 * 1 / 3)
     assert found["suppressed"] == 0
-    assert shoal.main(["measure", str(folder), "--log", str(tmp_path / "none.tsv")]) == 2
+    assert main(["measure", str(folder), "--log", str(tmp_path / "none.tsv")]) == 2

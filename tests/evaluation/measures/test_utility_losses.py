@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.base import Assignment, Release
-from anonymizer.registry import make_method
-from anonymizer.sample_logs import sample_log
-from corpus.errors import InputError
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles, build_profiles
-from evaluation.utility.blm import bLM
-from evaluation.utility.distortion import distortion
-from evaluation.utility.ncp import ncp
-from evaluation.utility.standing import stand
+from shoal.anonymizer.base import Assignment, Release
+from shoal.anonymizer.contract.sample_logs import sample_log
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.evaluation.measures.blm import bLM
+from shoal.evaluation.measures.distortion import distortion
+from shoal.evaluation.measures.fate import stand
+from shoal.evaluation.measures.ncp import ncp
 
 TABLE_5_1 = {
     "t1": "orange chicken beef", "t2": "banana beef cheese", "t3": "chicken milk butter", "t4": "apple chicken",

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from anonymizer.registry import make_method
-from anonymizer.sample_logs import sample_log
-from corpus.knowledge import Knowledge
-from corpus.profiles import Profiles, build_profiles
-from evaluation.utility.closed_patterns import top_closed_patterns
-from evaluation.utility.patterns import OMEGA, distance, pattern_utility
+from shoal.anonymizer.contract.sample_logs import sample_log
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.evaluation.measures.closed_patterns import top_closed_patterns
+from shoal.evaluation.measures.patterns import OMEGA, distance, pattern_utility
 
 
 def all_closed(rows: list[list[int]], times: list[int]) -> list[tuple[tuple[int, ...], float]]:

@@ -23,18 +23,18 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from corpus.documents import load_documents
-from corpus.logs import load_log
-from corpus.simulation import simulate_log, write_log
-from webapp import create_app
-from webapp.accounts import create_account
-from webapp.database import Database
-from webapp.jobs import runner
-from webapp.jobs.queue import get_job
-from webapp.jobs.tasks import add_run
-from webapp.jobs.worker import work
-from webapp.logs import register_log
-from webapp.settings import Settings
+from shoal.corpus.documents import load_documents
+from shoal.corpus.logs import load_log
+from shoal.corpus.people.simulated import simulate_log, write_log
+from shoal.webapp import create_app
+from shoal.webapp.accounts import create_account
+from shoal.webapp.database import Database
+from shoal.webapp.jobs import runner
+from shoal.webapp.jobs.queue import get_job
+from shoal.webapp.jobs.tasks import add_run
+from shoal.webapp.jobs.worker import work
+from shoal.webapp.logs import register_log
+from shoal.webapp.settings import Settings
 
 NAME, PASSWORD = "olga", "correct horse battery"
 KINDS = ("sqlite", "postgresql")

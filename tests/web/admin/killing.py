@@ -7,12 +7,12 @@ from pathlib import Path
 from sqlalchemy import select
 
 # Loaded before the forks; nothing is computed before them, since threads of libraries do not survive a fork.
-import evaluation.measure  # noqa: F401
-import webapp.jobs.tasks  # noqa: F401
-from webapp.activation import activate
-from webapp.database import Database
-from webapp.jobs.worker import work
-from webapp.settings import Settings
+import shoal.evaluation.measures.release
+import shoal.webapp.jobs.tasks  # noqa: F401
+from shoal.webapp.activation import activate
+from shoal.webapp.database import Database
+from shoal.webapp.jobs.worker import work
+from shoal.webapp.settings import Settings
 
 
 def main() -> None:

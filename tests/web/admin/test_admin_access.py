@@ -9,12 +9,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
-from corpus.errors import InputError
+from shoal.corpus.errors import InputError
+from shoal.webapp import attempts, create_app
+from shoal.webapp.accounts import change_password, check_password, create_account, create_first_account, find_visitor
+from shoal.webapp.database import Attempt, Database
+from shoal.webapp.settings import Settings
 from tests.web.admin.conftest import NAME, PASSWORD, Panel, log_in, token_of
-from webapp import attempts, create_app
-from webapp.accounts import change_password, check_password, create_account, create_first_account, find_visitor
-from webapp.database import Attempt, Database
-from webapp.settings import Settings
 
 OPEN = {("/admin/login", "GET"), ("/admin/login", "POST"), ("/api/v1/admin/session", "POST")}
 
@@ -240,7 +240,7 @@ def test_accounts_are_made_at_the_command_line(
     import io
     from pathlib import Path
 
-    from shoal import main
+    from shoal.cli import main
 
     instance = str(tmp_path)
     assert main(["admin", "create", "vera", "--one-time", "--instance", instance]) == 0

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from anonymizer.base import Release as Published
-from anonymizer.registry import methods
+from shoal.anonymizer.base import Release as Published
+from shoal.anonymizer.registry import methods
+from shoal.webapp.admin.downloads import PUBLIC
+from shoal.webapp.database import Release
+from shoal.webapp.releases import release_folder
 from tests.web.admin.conftest import Panel
-from webapp.admin.downloads import PUBLIC
-from webapp.database import Release
-from webapp.releases import release_folder
 
 
 @pytest.fixture(scope="session")

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from sqlalchemy import func, select, text
 
-from anonymizer.commands import verify_stored
-from anonymizer.release_files import read_release
-from corpus.logs import load_log
+from shoal.anonymizer.release_files import read_release
+from shoal.anonymizer.verify_stored import verify_stored
+from shoal.corpus.logs import load_log
+from shoal.webapp.activation import activate, history
+from shoal.webapp.database import Activation, Database, Job, Release
+from shoal.webapp.database.models import DONE, INTERRUPTED, RUNNING
+from shoal.webapp.jobs.queue import get_job, start_again, tend_running
+from shoal.webapp.jobs.tasks import add_run
+from shoal.webapp.jobs.worker import work
+from shoal.webapp.releases import ActiveReleases, release_folder
 from tests.web.admin.conftest import Desk
-from webapp.activation import activate, history
-from webapp.database import Activation, Database, Job, Release
-from webapp.database.models import DONE, INTERRUPTED, RUNNING
-from webapp.jobs.queue import get_job, start_again, tend_running
-from webapp.jobs.tasks import add_run
-from webapp.jobs.worker import work
-from webapp.releases import ActiveReleases, release_folder
 
 KILLS = int(os.environ.get("SHOAL_KILLS", "8"))
 pytestmark = pytest.mark.timeout(120 + 15 * KILLS)

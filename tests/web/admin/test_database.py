@@ -12,9 +12,9 @@ from alembic.migration import MigrationContext
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from corpus.errors import InputError
-from webapp.database import Account, Activation, Database, Job, session
-from webapp.database.models import RUN, Table, now
+from shoal.corpus.errors import InputError
+from shoal.webapp.database import Account, Activation, Database, Job, session
+from shoal.webapp.database.models import RUN, Table, now
 
 
 def add_account(database: Database, *names: str) -> None:

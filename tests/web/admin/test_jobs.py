@@ -9,15 +9,14 @@ from datetime import timedelta
 
 import pytest
 
-from anonymizer.release_files import read_release
-from corpus.errors import Cancelled, InputError
-from tests.web.admin.conftest import Desk
-from webapp.admin.rows import job_status, remaining_seconds
-from webapp.database import Job
-from webapp.database.models import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUN, RUNNING, now
-from webapp.jobs import queue
-from webapp.jobs.processes import birth, host, is_alive
-from webapp.jobs.queue import (
+from shoal.anonymizer.release_files import read_release
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.webapp.admin.rows import job_status, remaining_seconds
+from shoal.webapp.database import Job
+from shoal.webapp.database.models import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUN, RUNNING, now
+from shoal.webapp.jobs import queue
+from shoal.webapp.jobs.processes import birth, host, is_alive
+from shoal.webapp.jobs.queue import (
     add_job,
     cancel_job,
     claim_job,
@@ -27,11 +26,12 @@ from webapp.jobs.queue import (
     tend_running,
     waiting_jobs,
 )
-from webapp.jobs.reporting import JobProgress
-from webapp.jobs.runner import tend
-from webapp.jobs.tasks import add_run
-from webapp.jobs.worker import work
-from webapp.releases import ActiveReleases, release_folder
+from shoal.webapp.jobs.reporting import JobProgress
+from shoal.webapp.jobs.runner import tend
+from shoal.webapp.jobs.tasks import add_run
+from shoal.webapp.jobs.worker import work
+from shoal.webapp.releases import ActiveReleases, release_folder
+from tests.web.admin.conftest import Desk
 
 
 def wait_for_end(desk: Desk, *numbers: int) -> list[Job]:
@@ -106,8 +106,8 @@ def test_a_folder_that_cannot_be_written_is_a_failed_run_with_its_reason(desk: D
 def test_a_log_that_was_changed_is_refused(desk: Desk, tmp_path: os.PathLike[str]) -> None:
     from pathlib import Path
 
-    from corpus.logs import load_log
-    from webapp.logs import register_log
+    from shoal.corpus.logs import load_log
+    from shoal.webapp.logs import register_log
 
     path = Path(tmp_path) / "changing.tsv"
     path.write_text("u1\twine\t2006-03-01 10:00:00\t\t\n")
@@ -136,7 +136,7 @@ def test_no_more_jobs_run_at_once_than_allowed(desk: Desk, monkeypatch: pytest.M
 
 def test_a_waiting_job_gets_one_process_however_many_look_after_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[int] = []
-    monkeypatch.setattr("webapp.jobs.runner.start_process", lambda settings, number: started.append(number))
+    monkeypatch.setattr("shoal.webapp.jobs.runner.start_process", lambda settings, number: started.append(number))
     number = add_job(desk.database, RUN, {}, 1)
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(lambda _: tend(desk.database, desk.settings), range(10)))
@@ -175,7 +175,7 @@ def test_a_cancelled_run_leaves_nothing_behind(desk: Desk) -> None:
     job = claim_job(desk.database, number)
     assert job is not None
     cancel_job(desk.database, number)
-    from webapp.jobs.tasks import carry_out
+    from shoal.webapp.jobs.tasks import carry_out
 
     with pytest.raises(Cancelled):
         carry_out(desk.database, desk.settings, job, JobProgress(desk.database, number))

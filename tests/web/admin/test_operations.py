@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from shoal.webapp.counters import Counters
+from shoal.webapp.operations import JsonLines
 from tests.web.admin.conftest import Panel
-from webapp.counters import Counters
-from webapp.operations import JsonLines
 
 SECRET = "zyxqwvplum"
 LINE = re.compile(r'^shoal_\w+(\{\w+="[^"{}]*"(,\w+="[^"{}]*")*\})? [0-9.e+-]+$')

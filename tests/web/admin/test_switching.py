@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
+from shoal.webapp.activation import activate
+from shoal.webapp.logs import get_log
 from tests.web.admin.conftest import LiveServer
-from webapp.activation import activate
-from webapp.logs import get_log
 
 SEARCHERS = 50
 SEARCHES = 4

@@ -2,8 +2,8 @@
 
 import pytest
 
+from shoal.webapp.releases import ActiveReleases
 from tests.web.admin.conftest import Panel
-from webapp.releases import ActiveReleases
 
 NAMING = (
     "/?release={id}",

@@ -1,0 +1,40 @@
+"""Which queries are safe because enough users typed them? Query k-anonymity under equality (EQ)."""
+
+from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo
+from shoal.anonymizer.distinct_queries import distinct_queries
+from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.publish_queries import publish_unchanged
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+
+
+class Equality(LogMethod):
+    """Adar 2007, as the baseline EQ of Carpineto & Romano 2014, sections 1 and 4.
+
+    Guarantee: every released query was typed, as this very string, by at least k users who all release it.
+    Strings are compared in lower case and with single blanks.
+    """
+
+    info = MethodInfo(
+        id="equality",
+        title="Queries that k users typed",
+        paper="C. Carpineto, G. Romano: K-theta-affinity privacy: releasing infrequent query refinements safely. "
+        "Information Processing and Management, 2015 (the baseline EQ; first in E. Adar, 2007)",
+        unit="query",
+        protects="Who typed a released query: at least k users did.",
+        does_not_protect="What a combination of released queries under one pseudonym tells about its user.",
+        parameters=(
+            Parameter("k", int, 5, "the fewest users who typed a released query", "higher", low=2, high=10**6),
+        ),
+    )
+    k: int
+
+    def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        self.need_users(len(log.users), self.k)
+        progress(0, 2, "counting the users of each query")
+        queries = distinct_queries(log)
+        progress(1, 2, "counting the users of each query")
+        claim = Claim("query-k-anonymity", f"Every released query was typed by at least {self.k} users.", {"k": self.k})
+        made = publish_unchanged(log, queries, queries.users, self.k, claim, self.knowledge)
+        progress(2, 2, "counting the users of each query")
+        return made

@@ -1,0 +1,174 @@
+"""How are vocabularies made alike? Semantic similarity based clustering: Liu & Wang 2010, Algorithm 1 (SSC)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, Suppressed
+from shoal.anonymizer.methods.ssc.hyper_terms import Centre, Cost, first_centre, joined
+from shoal.anonymizer.methods.ssc.nearest_cluster import Centres
+from shoal.anonymizer.methods.ssc.nearest_vocabulary import Vocabularies
+from shoal.anonymizer.methods.ssc.term_distance import Neighbourhoods, find_neighbourhoods
+from shoal.anonymizer.methods.ssc.typical_vocabulary import Wording, typical_vocabularies
+from shoal.anonymizer.parameters import Parameter, Value, group_size
+from shoal.anonymizer.publish import publish
+from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    members: list[int]  # vocabularies, in the order in which they came
+    centre: Centre
+
+
+class SSC(LogMethod):
+    """Guarantee: each published vocabulary is shared by at least k vocabularies of k different users (Definition 2)."""
+
+    info = MethodInfo(
+        id="ssc",
+        title="Typical vocabularies of similar users",
+        paper="Liu & Wang 2010, Enforcing Vocabulary k-Anonymity by Semantic Similarity Based Clustering",
+        unit="user",
+        protects="Which of at least k users a published vocabulary is of: only what all of them share is in it.",
+        does_not_protect="What the members have in common: whoever knows the group knows the topics of everyone in it.",
+        parameters=(
+            group_size(),
+            Parameter(
+                "epsilon", int, 4, "the most edges between two terms that may stand for each other", "neither",
+                low=0, high=12,
+            ),
+            Parameter(
+                "omega", float, 5, "what an occurrence that finds no partner adds to a distance", "neither",
+                low=0.01, high=1000,
+            ),
+            Parameter(
+                "seeding", str, "farthest", "who opens the next group: the one farthest from the last, or the first",
+                "neither", words=("farthest", "first"),
+            ),
+            Parameter(
+                "typical", str, "vote", "what stands for matched terms: the most central, all of them, or their kind",
+                "neither", words=("vote", "bags", "generalize"),
+            ),
+            Parameter(
+                "gap", int, "none", "minutes of silence that end a session; each session is then a vocabulary",
+                "neither", low=1, high=10**6, words=("none",),
+            ),
+        ),
+    )  # fmt: skip
+    k: int
+    epsilon: int
+    omega: float
+    seeding: str
+    typical: str
+    gap: int | str
+
+    def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        T, user = self._vocabularies(log)
+        leaf = np.array([_or_none(self.knowledge.taxonomy.leaf(term)) for term in T.terms], dtype=np.int64)
+        known = np.flatnonzero(leaf >= 0)
+        counts = csr_array(T.counts[:, known])
+        some = np.flatnonzero(np.diff(counts.indptr) > 0)
+        users = np.unique(user[some])
+        self.need_users(len(users), self.k)
+        near = find_neighbourhoods(self.knowledge.taxonomy, leaf[known], _owners(counts), self.epsilon)
+        # Rows without a term keep their number but never take part.
+        clusters = self._cluster(Vocabularies(counts), user, near, progress)
+        wording = Wording(self.knowledge.taxonomy, leaf[known], [T.terms[i] for i in known])
+        typical = typical_vocabularies([c.centre for c in clusters], wording, self.typical)
+        represented = sum(len(c.members) * c.centre.occurrences for c in clusters)
+        return publish(
+            log.users, _pairs(clusters, user), typical.weights, typical.labels, self._claim(),
+            Suppressed(int(T.counts.sum()) - represented, len(log.users) - len(users)), typical.generalized,
+        )  # fmt: skip
+
+    def _vocabularies(self, log: QueryLog) -> tuple[Profiles, np.ndarray]:
+        """T = Vocabulary(Q, sGap) of Definition 1, and the user of each vocabulary."""
+        if self.gap == "none":
+            return build_profiles(log, self.knowledge.words), np.arange(len(log.users))
+        sessions = cut_sessions(log, int(self.gap))
+        return build_profiles(sessions_as_users(log, sessions), self.knowledge.words), sessions.user
+
+    def _cluster(self, T: Vocabularies, user: np.ndarray, near: Neighbourhoods, progress: Progress) -> list[Cluster]:
+        """Algorithm 1."""
+        cost = _cost(self.omega)
+        CL: list[Cluster] = []
+        T.left &= T.size > 0
+        total = int(T.left.sum())
+        while _users(T, user) >= self.k:  # lines 1 to 7
+            t = self._next_seed(T, CL, cost)
+            C, centre = [t], first_centre(*T.of(t), near)
+            T.take(t)
+            others = T.left & (user != user[t])
+            for _ in range(2, self.k + 1):
+                progress(total - int(T.left.sum()), total, "clustering vocabularies")
+                r = T.nearest(centre, others, cost)
+                T.take(r)
+                others &= user != user[r]
+                C.append(r)
+                centre = joined(centre, *T.of(r), near, cost)
+            CL.append(Cluster(C, centre))
+        return self._place_the_rest(T, CL, near, cost, progress)
+
+    def _next_seed(self, T: Vocabularies, CL: list[Cluster], cost: Cost) -> int:
+        """Line 2: the first left, or (what the paper's example does) the farthest from the last centre."""
+        if self.seeding == "first" or not CL:
+            return int(np.argmax(T.left))
+        return T.farthest(CL[-1].centre, T.left, cost)
+
+    def _place_the_rest(
+        self, T: Vocabularies, CL: list[Cluster], near: Neighbourhoods, cost: Cost, progress: Progress
+    ) -> list[Cluster]:
+        """Lines 8 to 10: each vocabulary that is left joins the cluster nearest to it."""
+        centres = Centres([C.centre for C in CL], T, cost)
+        rest = np.flatnonzero(T.left)
+        for done, t in enumerate(rest.tolist()):
+            progress(done, len(rest), "placing the vocabularies left over")
+            c = centres.nearest(t)
+            centres.move(c, joined(centres.of[c], *T.of(t), near, cost))
+            CL[c].members.append(t)
+        return [Cluster(C.members, centre) for C, centre in zip(CL, centres.of, strict=True)]
+
+    def _claim(self) -> Claim:
+        unit = "user" if self.gap == "none" else "session"
+        values: dict[str, Value] = {"k": self.k, "unit": unit, "epsilon": self.epsilon, "typical": self.typical}
+        if unit == "session":
+            values["gap"] = self.gap
+        whose = "users" if unit == "user" else "sessions of different users"
+        return Claim("vocabulary-k-anonymity", f"Every vocabulary is shared by at least {self.k} {whose}.", values)
+
+
+def _or_none(leaf: int | None) -> int:
+    return -1 if leaf is None else leaf
+
+
+def _users(T: Vocabularies, user: np.ndarray) -> int:
+    """How many users still have a vocabulary; those of one user stand in a row."""
+    of = user[T.left]
+    return int(np.count_nonzero(np.diff(of))) + int(len(of) > 0)
+
+
+def _cost(omega: float) -> Cost:
+    """omega as a fraction, so that costs are whole numbers and equal distances are equal."""
+    fraction = Fraction(omega).limit_denominator(1000)
+    return Cost(edge=fraction.denominator, unmatched=fraction.numerator)
+
+
+def _owners(counts: csr_array) -> np.ndarray:
+    """The only vocabulary that uses each term, or -1 where several do."""
+    vocabulary = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    owner = np.full(counts.shape[1], -1, dtype=np.int64)
+    owner[counts.indices] = vocabulary
+    owner[np.bincount(counts.indices, minlength=counts.shape[1]) > 1] = -1
+    return owner
+
+
+def _pairs(clusters: list[Cluster], user: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Who shares which vocabulary; several sessions of a user in one cluster are one share."""
+    pairs = [(int(user[t]), row) for row, cluster in enumerate(clusters) for t in cluster.members]
+    table = np.unique(np.array(pairs, dtype=np.int64), axis=0)
+    return table[:, 0], table[:, 1]

@@ -1,0 +1,172 @@
+"""What is the centre of a cluster? Hyper-terms: bags of matched terms, one from each member (section IV-B)."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymizer.methods.ssc.matching import best_matching
+from shoal.anonymizer.methods.ssc.term_distance import Neighbourhoods
+
+PRIME = 2**31 - 1
+PREFERENCES = 2**24
+
+
+class Cost(NamedTuple):
+    """What a matching costs, in whole numbers: per edge of a distance, and per unmatched occurrence (omega)."""
+
+    edge: int
+    unmatched: int
+
+
+@dataclass(frozen=True, eq=False)
+class Centre:
+    """Bags in the order in which their members came; bags of the same content are one row with several copies.
+
+    The terms that fit bag b (relevant to every term in it) are fits[start[b]:start[b + 1]], ascending, each at
+    the sum of its distances to the terms in the bag.
+    """
+
+    bags: np.ndarray  # int32, bags x members
+    copies: np.ndarray  # int64 per bag
+    key: np.ndarray  # int64 per bag, a hash of its content
+    start: np.ndarray  # int64
+    fits: np.ndarray  # int32
+    total: np.ndarray  # int64
+
+    @property
+    def members(self) -> int:
+        return int(self.bags.shape[1])
+
+    @property
+    def occurrences(self) -> int:
+        """The number of bags, copies counted."""
+        return int(self.copies.sum())
+
+
+def first_centre(terms: np.ndarray, counts: np.ndarray, near: Neighbourhoods) -> Centre:
+    """gt_1: each occurrence of the first member is a bag of its own."""
+    size = near.start[terms + 1] - near.start[terms]
+    start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    place = np.arange(start[-1]) + np.repeat(near.start[terms] - start[:-1], size)
+    key = (terms.astype(np.int64) + 1) % PRIME  # extended_key(0, term)
+    return Centre(
+        terms.astype(np.int32).reshape(-1, 1), counts.astype(np.int64), key,
+        start, near.term[place], near.distance[place].astype(np.int64),
+    )  # fmt: skip
+
+
+def joined(centre: Centre, terms: np.ndarray, counts: np.ndarray, near: Neighbourhoods, cost: Cost) -> Centre:
+    """gt_(l+1): the bags of gt_l with the terms of one more vocabulary matched to them; the unmatched are dropped."""
+    parts = _extend(
+        centre.bags, centre.copies, centre.key, centre.start, centre.fits, centre.total,
+        terms, counts.astype(np.int64), near.start, near.term, near.distance, cost,
+    )  # fmt: skip
+    return Centre(*parts)
+
+
+@njit(cache=True)
+def extended_key(key: int, term: int) -> int:
+    """The hash of a bag after one more term: a polynomial in the terms' numbers."""
+    return (key * 1000003 + term + 1) % PRIME
+
+
+@njit(cache=True)
+def preference(key: int) -> int:
+    """Decides between matchings of the same cost, so that what is published hangs on no solver: less is better."""
+    return (key * key % PRIME * key % PRIME) % PREFERENCES
+
+
+@njit(cache=True)
+def _extend(
+    bags: np.ndarray, copies: np.ndarray, key: np.ndarray, start: np.ndarray, fits: np.ndarray, total: np.ndarray,
+    terms: np.ndarray, counts: np.ndarray, near_start: np.ndarray, near_term: np.ndarray, near_distance: np.ndarray,
+    cost: Cost,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    # Bags are the left side here: their lists of fitting terms are the edges.
+    members = bags.shape[1]
+    most = cost.unmatched * (members + 1)
+    pairs = min(copies.sum(), counts.sum()) + 1
+    # Preferences of all matched pairs together stay below one unit of cost, and everything below 2^61.
+    choices = min(PREFERENCES, max(1, 2**61 // (most * pairs)))
+    edge_start, right, gain = _edges(start, fits, total, terms, key, cost, members, pairs, choices)
+    flow = best_matching(copies, edge_start, right, gain, counts)
+    near = (near_start, near_term, near_distance)
+    return _new_bags(bags, key, start, fits, total, terms, near, edge_start, right, flow)
+
+
+@njit(cache=True)
+def _edges(
+    start: np.ndarray, fits: np.ndarray, total: np.ndarray, terms: np.ndarray, key: np.ndarray, cost: Cost,
+    members: int, pairs: int, choices: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """The pairs (bag, term) whose matching lowers the cost, and by how much; preferences decide between equals."""
+    edge_start = np.zeros(len(start), np.int64)
+    right, gain = np.empty(len(fits), np.int64), np.empty(len(fits), np.int64)
+    found = 0
+    for b in range(len(start) - 1):
+        x, y = start[b], 0
+        while x < start[b + 1] and y < len(terms):
+            if fits[x] == terms[y]:
+                saved = cost.unmatched * (members + 1) - cost.edge * total[x]
+                if saved > 0:
+                    right[found] = y
+                    gain[found] = saved * pairs * choices - preference(extended_key(key[b], terms[y])) % choices
+                    found += 1
+                x, y = x + 1, y + 1
+            elif fits[x] < terms[y]:
+                x += 1
+            else:
+                y += 1
+        edge_start[b + 1] = found
+    return edge_start, right[:found], gain[:found]
+
+
+@njit(cache=True)
+def _new_bags(
+    bags: np.ndarray, key: np.ndarray, start: np.ndarray, fits: np.ndarray, total: np.ndarray, terms: np.ndarray,
+    near: tuple[np.ndarray, np.ndarray, np.ndarray], edge_start: np.ndarray, right: np.ndarray, flow: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    number = (flow > 0).sum()
+    members = bags.shape[1]
+    new_bags = np.empty((number, members + 1), np.int32)
+    new_copies, new_key = np.empty(number, np.int64), np.empty(number, np.int64)
+    new_start = np.zeros(number + 1, np.int64)
+    room = 0
+    for b in range(len(bags)):
+        for e in range(edge_start[b], edge_start[b + 1]):
+            if flow[e] > 0:
+                room += start[b + 1] - start[b]
+    new_fits, new_total = np.empty(room, np.int32), np.empty(room, np.int64)
+    at, found = 0, 0
+    for b in range(len(bags)):
+        for e in range(edge_start[b], edge_start[b + 1]):
+            if flow[e] == 0:
+                continue
+            term = terms[right[e]]
+            new_bags[at, :members], new_bags[at, members] = bags[b], term
+            new_copies[at], new_key[at] = flow[e], extended_key(key[b], term)
+            found = _narrow(start[b], start[b + 1], fits, total, term, near, found, new_fits, new_total)
+            at += 1
+            new_start[at] = found
+    return new_bags, new_copies, new_key, new_start, new_fits[:found], new_total[:found]
+
+
+@njit(cache=True)
+def _narrow(
+    x: int, stop: int, fits: np.ndarray, total: np.ndarray, term: int,
+    near: tuple[np.ndarray, np.ndarray, np.ndarray], found: int, new_fits: np.ndarray, new_total: np.ndarray,
+) -> int:  # fmt: skip
+    """What fits a bag and is near the term that joins it fits the larger bag, at a distance that adds up."""
+    near_start, near_term, near_distance = near
+    y = near_start[term]
+    while x < stop and y < near_start[term + 1]:
+        if fits[x] == near_term[y]:
+            new_fits[found], new_total[found] = fits[x], total[x] + near_distance[y]
+            found, x, y = found + 1, x + 1, y + 1
+        elif fits[x] < near_term[y]:
+            x += 1
+        else:
+            y += 1
+    return found

@@ -1,0 +1,196 @@
+"""Which vocabulary is nearest to a centre, which the farthest? Exact, by bounds first and few matchings after.
+
+The distance of vocabulary t to a centre of l members is omega * (|t| + l * |centre|) minus the greatest gain of a
+matching, where a matched pair gains omega * (l + 1) - (sum of distances). The bounds of that gain come from an inverted
+index over the neighbourhoods: from above every occurrence takes its best bag, from below only one does.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy.sparse import csr_array
+
+from shoal.anonymizer.methods.ssc.hyper_terms import Centre, Cost
+from shoal.anonymizer.methods.ssc.matching import best_matching
+
+
+@dataclass(frozen=True, eq=False)
+class TermIndex:
+    """The centre seen from the terms: slot[i] of a term that fits some bag, and those bags with their gains."""
+
+    slot: np.ndarray  # int32 per term, -1 where it fits none
+    terms: np.ndarray  # int32 per slot
+    start: np.ndarray  # int64
+    bag: np.ndarray  # int64
+    gain: np.ndarray  # int64
+    best: np.ndarray  # int64 per slot: the greatest of its gains
+
+
+def index_by_term(centre: Centre, terms: int, cost: Cost) -> TermIndex:
+    gain = cost.unmatched * (centre.members + 1) - cost.edge * centre.total
+    return TermIndex(*_index(centre.start, centre.fits, gain, terms))
+
+
+@njit(cache=True)
+def _index(
+    start: np.ndarray, fits: np.ndarray, gain: np.ndarray, terms: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    slot = np.full(terms, -1, np.int32)
+    known = np.empty(min(terms, len(fits)), np.int32)
+    size = np.zeros(min(terms, len(fits)) + 1, np.int64)
+    slots = 0
+    for x in range(len(fits)):
+        if gain[x] > 0:
+            if slot[fits[x]] < 0:
+                slot[fits[x]], known[slots] = slots, fits[x]
+                slots += 1
+            size[slot[fits[x]] + 1] += 1
+    by_slot = np.cumsum(size[: slots + 1])
+    place = by_slot[:-1].copy()
+    bag, gains = np.empty(by_slot[-1], np.int64), np.empty(by_slot[-1], np.int64)
+    best = np.zeros(slots, np.int64)
+    for b in range(len(start) - 1):
+        for x in range(start[b], start[b + 1]):
+            if gain[x] > 0:
+                s = slot[fits[x]]
+                bag[place[s]], gains[place[s]] = b, gain[x]
+                best[s] = max(best[s], gain[x])
+                place[s] += 1
+    return slot, known[:slots], by_slot, bag, gains, best
+
+
+class Vocabularies:
+    """The vocabularies still without a cluster: their terms, and for each term who uses it."""
+
+    def __init__(self, counts: csr_array) -> None:
+        self.start = counts.indptr.astype(np.int64)
+        self.term = counts.indices.astype(np.int32)
+        self.count = counts.data.astype(np.int64)
+        self.size = np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
+        self.terms = counts.shape[1]
+        self.left = np.ones(counts.shape[0], dtype=bool)
+        self._counts = counts
+        self._index_users()
+
+    def _index_users(self) -> None:
+        rows = np.flatnonzero(self.left)
+        by_term = self._counts[rows].tocsc()
+        by_term.sort_indices()
+        self.used_start = by_term.indptr.astype(np.int64)
+        self.used_by = rows[by_term.indices].astype(np.int64)
+        self.used_count = by_term.data.astype(np.int64)
+        self._indexed = len(rows)
+
+    def of(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        part = slice(self.start[t], self.start[t + 1])
+        return self.term[part], self.count[part]
+
+    def take(self, t: int) -> None:
+        self.left[t] = False
+        if 2 * np.count_nonzero(self.left) < self._indexed:  # those who are gone would only be stepped over
+            self._index_users()
+
+    def nearest(self, centre: Centre, allowed: np.ndarray, cost: Cost) -> int:
+        """The allowed vocabulary nearest to the centre, the first of several."""
+        return self._extreme(centre, allowed, cost, False)
+
+    def farthest(self, centre: Centre, allowed: np.ndarray, cost: Cost) -> int:
+        """The allowed vocabulary farthest from the centre, the first of several."""
+        return self._extreme(centre, allowed, cost, True)
+
+    def _extreme(self, centre: Centre, allowed: np.ndarray, cost: Cost, farthest: bool) -> int:
+        index = index_by_term(centre, self.terms, cost)
+        bound = _bounds(
+            index.terms, index.best, self.used_start, self.used_by, self.used_count, len(self.size), not farthest
+        )
+        # The share of the centre is the same for all, so only omega * |t| - gain is compared.
+        bound = cost.unmatched * self.size - bound
+        sign = -1 if farthest else 1
+        return int(_search(
+            sign, sign * bound, allowed, self.start, self.term, self.count, cost.unmatched * self.size,
+            index.slot, index.start, index.bag, index.gain, centre.copies,
+        ))  # fmt: skip
+
+    def distance(self, t: int, centre: Centre, cost: Cost) -> int:
+        """distance(t, centre), by an exact matching."""
+        index = index_by_term(centre, self.terms, cost)
+        terms, counts = self.of(t)
+        gain = greatest_gain(terms, counts, index.slot, index.start, index.bag, index.gain, centre.copies)
+        return int(cost.unmatched * (self.size[t] + centre.members * centre.occurrences) - gain)
+
+
+@njit(cache=True)
+def _bounds(
+    terms: np.ndarray, best: np.ndarray, used_start: np.ndarray, used_by: np.ndarray, used_count: np.ndarray,
+    vocabularies: int, above: bool,
+) -> np.ndarray:  # fmt: skip
+    """Bounds of the gain of each vocabulary: from above the sum of the best of all, from below the best of one."""
+    bound = np.zeros(vocabularies, np.int64)
+    for s in range(len(terms)):
+        for x in range(used_start[terms[s]], used_start[terms[s] + 1]):
+            t = used_by[x]
+            bound[t] = bound[t] + used_count[x] * best[s] if above else max(bound[t], best[s])
+    return bound
+
+
+@njit(cache=True)
+def _search(
+    sign: int, bound: np.ndarray, allowed: np.ndarray, start: np.ndarray, term: np.ndarray, count: np.ndarray,
+    alone: np.ndarray, slot: np.ndarray, index_start: np.ndarray, bag: np.ndarray, gain: np.ndarray,
+    copies: np.ndarray,
+) -> int:  # fmt: skip
+    """The allowed vocabulary of the least sign * distance; no bound is above it. Candidates come best bound first."""
+    best, least = -1, np.int64(0)
+    for t in range(len(bound)):
+        if allowed[t] and (best < 0 or bound[t] < least):
+            best, least = t, bound[t]
+    if best < 0:
+        return best
+    part = slice(start[best], start[best + 1])
+    least = sign * (alone[best] - greatest_gain(term[part], count[part], slot, index_start, bag, gain, copies))
+    first = best
+    rivals = np.flatnonzero(allowed & (bound <= least))
+    for t in rivals[np.argsort(bound[rivals], kind="mergesort")]:
+        if bound[t] > least:
+            break
+        if t == first or (bound[t] == least and t > best):
+            continue
+        part = slice(start[t], start[t + 1])
+        exact = sign * (alone[t] - greatest_gain(term[part], count[part], slot, index_start, bag, gain, copies))
+        if exact < least or (exact == least and t < best):
+            best, least = t, exact
+    return best
+
+
+@njit(cache=True)
+def greatest_gain(
+    terms: np.ndarray, counts: np.ndarray, slot: np.ndarray, index_start: np.ndarray, bag: np.ndarray,
+    gain: np.ndarray, copies: np.ndarray,
+) -> int:  # fmt: skip
+    """What the best matching of a vocabulary with the indexed centre gains."""
+    edges, known = 0, 0
+    for i in terms:
+        if slot[i] >= 0:
+            edges += index_start[slot[i] + 1] - index_start[slot[i]]
+            known += 1
+    supply, start = np.empty(known, np.int64), np.zeros(known + 1, np.int64)
+    right, gains = np.empty(edges, np.int64), np.empty(edges, np.int64)
+    known, edges = 0, 0
+    for x in range(len(terms)):
+        s = slot[terms[x]]
+        if s >= 0:
+            for y in range(index_start[s], index_start[s + 1]):
+                right[edges], gains[edges] = bag[y], gain[y]
+                edges += 1
+            supply[known] = counts[x]
+            known += 1
+            start[known] = edges
+    place, room, met = np.full(len(copies), -1, np.int64), np.empty(len(copies), np.int64), 0
+    for e in range(edges):
+        if place[right[e]] < 0:
+            place[right[e]], room[met] = met, copies[right[e]]
+            met += 1
+        right[e] = place[right[e]]
+    flow = best_matching(supply, start, right, gains, room[:met])
+    return (flow * gains).sum()

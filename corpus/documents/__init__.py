@@ -1,0 +1,39 @@
+"""Which documents does a name or a path mean? A data set of the registry, or a JSON-lines file."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from shoal.corpus.documents.document import Document, Documents, in_columns
+from shoal.corpus.documents.films import read_films
+from shoal.corpus.documents.jsonlines import read_json_lines
+from shoal.corpus.documents.stories import read_news, read_reuters
+from shoal.corpus.errors import InputError
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.store.datasets import CORPORA, DATA_SETS
+from shoal.corpus.store.fetch import bring
+
+__all__ = ["Document", "Documents", "load_documents"]
+
+_READERS: dict[str, Callable[[Path, Progress], Iterator[Document]]] = {
+    "news": read_news,
+    "reuters": read_reuters,
+    "films": read_films,
+}
+
+
+def load_documents(name_or_path: str | Path, progress: Progress = silent) -> Documents:
+    """The documents of `news`, `reuters` or `films`, brought first if needed, or those of a file."""
+    if isinstance(name_or_path, str) and name_or_path in _READERS:
+        folder = bring(name_or_path, progress)
+        return in_columns(name_or_path, _READERS[name_or_path](folder, progress))
+    path = Path(name_or_path).expanduser()
+    if not path.exists():
+        raise InputError(_unknown(str(name_or_path)))
+    return in_columns(path.name.split(".")[0] or path.name, read_json_lines(path, progress))
+
+
+def _unknown(given: str) -> str:
+    valid = f"choose one of {', '.join(CORPORA)}, or the path of a JSON-lines file (id, title, text)"
+    if given in DATA_SETS:
+        return f"the data set {given!r} holds no documents; {valid}"
+    return f"no data set and no file is called {given!r}; {valid}"

@@ -1,0 +1,69 @@
+"""How are the two collections of news stories read? The articles of early 2017, and Reuters of 1987."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from shoal.corpus.documents.csv_rows import read_rows
+from shoal.corpus.documents.document import Document, clean
+from shoal.corpus.progress import Progress
+
+_NEWS_DATE = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})")
+_REUTERS_DATE = re.compile(r"(\d{1,2})-([A-Z]{3})-(\d{4})")
+_MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
+_SIGN_OFF = re.compile(r"(?:\breuters?\W*)+$", re.IGNORECASE)  # ends nearly every Reuters story, seven of them twice
+_PARAGRAPH = re.compile(r"\n\s{2,}")
+_TITLE_WORDS = 12
+
+
+def read_news(folder: Path, progress: Progress) -> Iterator[Document]:
+    """Subtitle and text are one text. Sixty articles have no title and get their first words as one."""
+    for row in read_rows(folder / "NewsArticles.csv", progress):
+        text = "\n".join(filter(None, (clean(row["subtitle"]), clean(row["text"]))))
+        url = clean(row["article_source_link"])
+        title = clean(row["title"]) or _first_words(text) or _words_of_link(url)
+        yield Document(row["article_id"], title, text, url, _news_date(row["publish_date"]))
+
+
+def _first_words(text: str) -> str:
+    words = text.split()
+    return " ".join(words[:_TITLE_WORDS]) + (" ..." if len(words) > _TITLE_WORDS else "")
+
+
+def _words_of_link(url: str) -> str:
+    """`.../2017/02/some-words.html` is called `some words`."""
+    last = urlsplit(url).path.rstrip("/").rsplit("/", 1)[-1]
+    return " ".join(re.findall(r"[^\W\d_]+", last.rsplit(".", 1)[0])) or url
+
+
+def _news_date(given: str) -> str:
+    found = _NEWS_DATE.search(given)
+    return "" if found is None else f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}"
+
+
+def read_reuters(folder: Path, progress: Progress) -> Iterator[Document]:
+    """The stories that have both a title and a body; the others are one-line flashes."""
+    paths = sorted(folder.glob("reuters-*.json"))
+    for number, path in enumerate(paths):
+        progress(number, len(paths), "reading reuters")
+        for story in json.loads(path.read_text(encoding="utf-8")):
+            if story.get("title") and story.get("body"):
+                title = " ".join(clean(story["title"]).split())
+                yield Document(story["id"], title, _body(story["body"]), "", _reuters_date(story["date"]))
+    progress(len(paths), len(paths), "reading reuters")
+
+
+def _body(given: str) -> str:
+    """One line per paragraph: the wire's line ends fall in the middle of sentences."""
+    text = clean(given)
+    text = text[:-20] + _SIGN_OFF.sub("", text[-20:])
+    return "\n".join(" ".join(paragraph.split()) for paragraph in _PARAGRAPH.split(text.rstrip()))
+
+
+def _reuters_date(given: str) -> str:
+    found = _REUTERS_DATE.search(given)
+    if found is None or found[2] not in _MONTHS:
+        return ""
+    return f"{found[3]}-{_MONTHS.index(found[2]) + 1:02}-{int(found[1]):02}"

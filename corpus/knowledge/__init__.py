@@ -1,0 +1,67 @@
+"""What is known besides the log? The taxonomy, the senses of words, the dictionary and the topic directory."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge.dictionary import Dictionary, dictionary
+from shoal.corpus.knowledge.directory import SenseDirectory, TopicDirectory
+from shoal.corpus.knowledge.directory_files import read_directory
+from shoal.corpus.knowledge.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
+from shoal.corpus.knowledge.wordnet import load_wordnet
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Public background that methods, attackers, search and measures share. Read only when asked for.
+
+    Without a taxonomy file it is WordNet's nouns; without a dictionary, the leaves of the taxonomy; without a topic
+    directory, the taxonomy is the directory.
+    """
+
+    taxonomy_file: Path | None = None
+    dictionary_name: str = ""  # one of corpus.profiles.DICTIONARIES; empty: what fits the taxonomy
+    directory_file: Path | None = field(default=None, kw_only=True)
+
+    @property
+    def dictionary(self) -> str:
+        return self.dictionary_name or ("taxonomy" if self.taxonomy_file else "wordnet")
+
+    @cached_property
+    def words(self) -> Dictionary:
+        return dictionary(self.dictionary, self.taxonomy if self.taxonomy_file else None)
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        return read_taxonomy(self.taxonomy_file) if self.taxonomy_file else wordnet_taxonomy()
+
+    def senses(self, term: str) -> np.ndarray:
+        """The ranked senses of a term (synsets of WordNet, or the one leaf of a taxonomy file)."""
+        if self.taxonomy_file is None:
+            return load_wordnet().senses(term)
+        leaf = self.taxonomy.leaf(term)
+        return np.array([] if leaf is None else [leaf], dtype=np.int32)
+
+    @cached_property
+    def hypernym(self) -> np.ndarray:
+        """The sense above each sense, -1 at the top."""
+        return self.taxonomy.parent if self.taxonomy_file else load_wordnet().hypernym
+
+    @cached_property
+    def directory(self) -> TopicDirectory:
+        """The ranked categories of terms: those of a directory file, or the senses of a term and what is above them."""
+        if self.directory_file is not None:
+            return read_directory(self.directory_file, self.words)
+        names = self.taxonomy.labels if self.taxonomy_file else load_wordnet().synsets
+        return SenseDirectory(self.senses, self.hypernym, names)
+
+    def stands_for(self, label: str) -> list[str]:
+        """The terms that a generalized label stands for: the leaves below it, or the members of a bag a|b|c."""
+        if "|" in label:
+            return label.split("|")
+        if label.lower() not in self.taxonomy.node:
+            raise InputError(f"{label!r} is not in the taxonomy: give the taxonomy that the release was made with")
+        return self.taxonomy.leaves_below(label)

@@ -1,0 +1,152 @@
+"""How is a topic directory read? A DMOZ/Curlie content.rdf dump, or path<TAB>title<TAB>description lines (.gz too)."""
+
+import codecs
+import gzip
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO
+from xml.parsers import expat
+
+import polars as pl
+
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge.dictionary import Dictionary
+from shoal.corpus.knowledge.directory_search import SearchedDirectory, search_in
+from shoal.corpus.progress import Progress, silent
+
+COLUMNS = ("path", "title", "description")
+EXPECTED = "a DMOZ content.rdf dump or a text file of path<TAB>title<TAB>description lines"
+CHUNK = 1 << 20
+LONGEST_LINE = 16 << 20
+LONGEST_TEXT = 4000  # characters kept of one title, description or path: a hostile file must not fill the memory
+_CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32)])  # old dumps hold them, XML forbids them
+
+Entry = tuple[str, str, str]
+
+
+def read_directory(path: str | Path, words: Dictionary, progress: Progress = silent) -> SearchedDirectory:
+    """The directory in a file, searched by BM25; a term is what the dictionary `words` says."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"no topic directory at {path}: give {EXPECTED}")
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            table = _table(_entries(gzip.GzipFile(fileobj=raw) if packed else raw, raw, path, progress))
+    except (gzip.BadGzipFile, EOFError, OSError) as error:
+        raise InputError(f"{path.name} cannot be read ({error}): is it whole?") from error
+    if not len(table):
+        raise InputError(f"{path.name} holds no entry: expected {EXPECTED}")
+    return search_in(table, words)
+
+
+def _table(entries: Iterator[Entry]) -> pl.DataFrame:
+    """The entries as columns, made block by block: all of DMOZ as Python strings would take ten times the memory."""
+    schema = dict.fromkeys(COLUMNS, pl.String)
+    blocks = [pl.DataFrame(schema=schema)]
+    while block := list(islice(entries, 100_000)):
+        blocks.append(pl.DataFrame(block, schema=schema, orient="row"))
+    return pl.concat(blocks)
+
+
+def _entries(file: IO[bytes] | gzip.GzipFile, raw: IO[bytes], path: Path, progress: Progress) -> Iterator[Entry]:
+    size = path.stat().st_size
+    chunks = iter(lambda: file.read(CHUNK), b"")
+    first = next(chunks, b"")
+    is_xml = first.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<")
+    read = _rdf_entries if is_xml else _line_entries
+
+    def counted() -> Iterator[bytes]:
+        yield first
+        for chunk in chunks:
+            progress(raw.tell(), size, "reading the topic directory")
+            yield chunk
+
+    return read(counted(), path.name)
+
+
+def _line_entries(chunks: Iterator[bytes], name: str) -> Iterator[Entry]:
+    for number, line in enumerate(_lines(chunks, name), start=1):
+        fields = [field.strip() for field in line.split("\t")]
+        if not line.strip() or (number == 1 and tuple(fields) == COLUMNS):
+            continue
+        if len(fields) != 3 or not category_path(fields[0]):
+            raise InputError(f"{name}, line {number}: expected path<TAB>title<TAB>description, got {line[:60]!r}")
+        yield category_path(fields[0]), fields[1][:LONGEST_TEXT], fields[2][:LONGEST_TEXT]
+
+
+def _lines(chunks: Iterator[bytes], name: str) -> Iterator[str]:
+    rest = b""
+    try:
+        for chunk in chunks:
+            *whole, rest = (rest + chunk).split(b"\n")
+            if len(rest) > LONGEST_LINE:
+                raise InputError(f"{name} holds a line of more than {LONGEST_LINE} bytes: expected {EXPECTED}")
+            for line in whole:
+                yield line.decode("utf-8-sig").rstrip("\r")
+        if rest:
+            yield rest.decode("utf-8-sig").rstrip("\r")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is no text in UTF-8: expected {EXPECTED}") from error
+
+
+def category_path(text: str) -> str:
+    """Top/Sports/Soccer as Sports/Soccer: the ODP's Top holds everything and is no category."""
+    names = [name.strip() for name in text[:LONGEST_TEXT].split("/")]
+    names = [name for name in names if name]
+    return "/".join(names[1:] if names[:1] == ["Top"] else names)
+
+
+class _Pages:
+    """Collects the ExternalPage elements of a content.rdf dump while expat walks through it."""
+
+    FIELDS = {"topic": 0, "d:Title": 1, "d:Description": 2}
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.done: list[Entry] = []
+        self._page: list[str] | None = None
+        self._field = -1
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        # A dump declares no entities. One that does could make a few bytes into gigabytes, or read other files.
+        self.parser.StartDoctypeDeclHandler = self._refuse
+
+    def _refuse(self, *declaration: object) -> None:
+        raise InputError(f"{self.name} holds a document type declaration, which no directory needs: remove it")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "ExternalPage":
+            self._page = ["", "", ""]
+        self._field = self.FIELDS.get(tag, -1)
+
+    def _text(self, text: str) -> None:
+        if self._page is not None and self._field >= 0 and len(self._page[self._field]) < LONGEST_TEXT:
+            self._page[self._field] += text[:LONGEST_TEXT]
+
+    def _end(self, tag: str) -> None:
+        self._field = -1
+        if tag == "ExternalPage" and self._page is not None:
+            topic, title, description = self._page
+            if path := category_path(topic.strip()):
+                self.done.append((path, title.strip(), description.strip()))
+            self._page = None
+
+
+def _rdf_entries(chunks: Iterator[bytes], name: str) -> Iterator[Entry]:
+    pages = _Pages(name)
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")  # dumps are known to hold broken bytes
+    try:
+        for chunk in chunks:
+            pages.parser.Parse(decoder.decode(chunk).translate(_CONTROLS).encode(), False)
+            yield from pages.done
+            pages.done.clear()
+        pages.parser.Parse(decoder.decode(b"", True).encode(), True)
+        yield from pages.done
+    except expat.ExpatError as error:
+        raise InputError(f"{name} is no whole content.rdf dump ({error}): expected {EXPECTED}") from error

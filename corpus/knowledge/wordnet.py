@@ -1,0 +1,182 @@
+"""What does WordNet say of nouns? Its words, their ranked senses and hypernyms as columns, read once through NLTK."""
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.store.fetch import bring, cache_folder
+from shoal.corpus.tokens import tokenize
+
+TABLES_VERSION = 3
+_NOUN = "n"
+
+
+@dataclass(frozen=True, eq=False)
+class WordNet:
+    """The noun part of WordNet: single words only, since a term is a single word.
+
+    The senses of word w are sense[sense_start[w]:sense_start[w + 1]], the most frequent first.
+    """
+
+    words: list[str]  # sorted
+    sense_start: np.ndarray
+    sense: np.ndarray
+    synsets: list[str]  # names such as dog.n.01
+    hypernym: np.ndarray  # each synset's first hypernym, -1 at the root
+    irregular: list[tuple[str, str]]  # inflected form and lemma, from noun.exc
+    endings: list[tuple[str, str]]  # morphy's rules: an ending and what it becomes
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words)}
+
+    @cached_property
+    def _irregular_lemmas(self) -> dict[str, list[str]]:
+        table: dict[str, list[str]] = {}
+        for form, lemma in self.irregular:
+            table.setdefault(form, []).append(lemma)
+        return table
+
+    def lemma(self, token: str) -> str | None:
+        """The noun that a token is a form of (WordNet's morphy), or None."""
+        if token in self.number:
+            return token
+        forms = self._irregular_lemmas.get(token)
+        if forms is None:
+            forms = [token[: -len(old)] + new for old, new in self.endings if token.endswith(old)]
+        return next((form for form in forms if form in self.number), None)
+
+    def lemmas(self, tokens: list[str]) -> list[str | None]:
+        return [self.lemma(token) for token in tokens]
+
+    def senses(self, word: str) -> np.ndarray:
+        """The synsets of a noun, the most frequent first; empty if WordNet does not know it."""
+        number = self.number.get(word)
+        if number is None:
+            return np.empty(0, dtype=np.int32)
+        return self.sense[self.sense_start[number] : self.sense_start[number + 1]]
+
+
+@lru_cache(maxsize=1)
+def load_wordnet(progress: Progress = silent) -> WordNet:
+    """WordNet 3.0 from NLTK's data folder or the package registry; its tables are kept in the cache folder."""
+    tables = cache_folder() / "wordnet-tables" / f"nouns-{TABLES_VERSION}.npz"
+    if not tables.exists():
+        _save(_read(_reader(progress), progress), tables)
+    return _load(tables)
+
+
+def _reader(progress: Progress) -> Any:
+    """NLTK's reader. Imported here: it takes a second, and only the first run on a machine needs it."""
+    import nltk
+    from nltk.corpus.reader import WordNetCorpusReader
+
+    class EnglishOnly(WordNetCorpusReader):
+        def map_wn(self, version: str = "wordnet") -> None:
+            """NLTK would look for a second WordNet here, to map other languages to it."""
+
+    try:
+        root = nltk.data.find("corpora/wordnet")
+    except LookupError:
+        folder = _dictionary_folder(bring("wordnet", progress))
+        if str(folder) not in nltk.data.path:
+            nltk.data.path.append(str(folder))  # nltk refuses to open files outside its own path
+        root = nltk.data.FileSystemPathPointer(str(folder))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns that no multilingual data is there
+        return EnglishOnly(root, None)
+
+
+def _dictionary_folder(folder: Path) -> Path:
+    return next(found.parent for found in folder.rglob("data.noun"))
+
+
+def _read(reader: Any, progress: Progress) -> WordNet:
+    progress(0, 2, "reading WordNet")
+    synsets = list(reader.all_synsets(_NOUN))
+    progress(1, 2, "reading WordNet")
+    number = {synset.offset(): i for i, synset in enumerate(synsets)}
+    hypernym = np.full(len(synsets), -1, dtype=np.int32)
+    for below, above in _first_hypernyms(reader):
+        hypernym[number[below]] = number[above]
+    words = sorted(word for word in set(reader.all_lemma_names(_NOUN)) if tokenize(word) == [word])
+    senses = [_own_senses(reader, word, number) for word in words]
+    start = np.concatenate([[0], np.cumsum([len(s) for s in senses])]).astype(np.int64)
+    known = set(words)
+    irregular = [(f, w) for f, lemmas in sorted(reader._exception_map[_NOUN].items()) for w in lemmas if w in known]
+    names = [synset.name() for synset in synsets]
+    endings = list(reader.MORPHOLOGICAL_SUBSTITUTIONS[_NOUN])
+    return WordNet(words, start, np.concatenate(senses), names, hypernym, irregular, endings)
+
+
+def _first_hypernyms(reader: Any) -> Iterator[tuple[int, int]]:
+    """Each noun synset that has one, with the first hypernym of its line, or else its first instance hypernym.
+
+    Read from the file itself: NLTK keeps them in a set, and forgets which is the first.
+    """
+    with reader.open("data.noun") as file:
+        lines = file.read().split("\n")
+    for line in lines:
+        if not line or line.startswith(" "):  # the licence
+            continue
+        fields = line.partition(" | ")[0].split()
+        pointers = fields[5 + 2 * int(fields[3], 16) :]  # after the offset, the file, the kind and the words
+        first = {symbol: int(offset) for symbol, offset in zip(pointers[-4::-4], pointers[-3::-4], strict=True)}
+        if (above := first.get("@", first.get("@i"))) is not None:
+            yield int(fields[0]), above
+
+
+def _own_senses(reader: Any, word: str, number: dict[int, int]) -> np.ndarray:
+    """The senses that list this very word; `reader.synsets` adds those of the words it may be a form of."""
+    own = [s for s in reader.synsets(word, _NOUN) if any(name.lower() == word for name in s.lemma_names())]
+    return np.array([number[s.offset()] for s in own], dtype=np.int32)
+
+
+def _save(wordnet: WordNet, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".npz")
+    with os.fdopen(descriptor, "wb") as file:
+        np.savez_compressed(
+            file,
+            sense_start=wordnet.sense_start,
+            sense=wordnet.sense,
+            hypernym=wordnet.hypernym,
+            words=_packed(wordnet.words),
+            synsets=_packed(wordnet.synsets),
+            irregular=_packed([f"{form} {lemma}" for form, lemma in wordnet.irregular]),
+            endings=_packed([f"{old} {new}" for old, new in wordnet.endings]),
+        )
+    os.replace(temporary, path)
+
+
+def _load(path: Path) -> WordNet:
+    with np.load(path) as table:
+        return WordNet(
+            _unpacked(table["words"]),
+            table["sense_start"],
+            table["sense"],
+            _unpacked(table["synsets"]),
+            table["hypernym"],
+            _pairs(table["irregular"]),
+            _pairs(table["endings"]),
+        )
+
+
+def _packed(strings: list[str]) -> np.ndarray:
+    return np.frombuffer("\n".join(strings).encode(), dtype=np.uint8)
+
+
+def _unpacked(data: np.ndarray) -> list[str]:
+    return data.tobytes().decode().split("\n")
+
+
+def _pairs(data: np.ndarray) -> list[tuple[str, str]]:
+    return [(first, second) for first, _, second in (line.partition(" ") for line in _unpacked(data))]

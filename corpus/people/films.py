@@ -1,0 +1,129 @@
+"""Who liked which film, and when? The ratings of 943 real people, joined to the `films` documents."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from shoal.corpus.documents.document import Documents, in_columns
+from shoal.corpus.documents.film_titles import names_of, year_of
+from shoal.corpus.documents.films import FilmRecord, read_film_records, read_keywords
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.store.fetch import bring
+
+
+@dataclass(frozen=True)
+class People:
+    """Row u is the person that `Ratings.user` calls u. These columns alone make most of them unique."""
+
+    ids: list[str]
+    age: np.ndarray  # int16
+    sex: list[str]
+    occupation: list[str]
+    zip_code: list[str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """One row per person and film, sorted by person, then time. Ratings of films not found are left out."""
+
+    films: Documents
+    people: People
+    user: np.ndarray  # int32, row of `people`
+    film: np.ndarray  # int32, row of `films`
+    rating: np.ndarray  # int8, 1 to 5
+    time: np.ndarray  # int64, seconds since 1970
+    genres: list[tuple[str, ...]]  # per film
+    keywords: list[tuple[str, ...]]  # per film
+    left_out: int  # ratings whose film has no document, or that the person gave again later
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+
+def load_ratings(progress: Progress = silent) -> Ratings:
+    """The MovieLens 100k ratings of the films that title and year find among the documents."""
+    folder = bring("films", progress)
+    records = list(read_film_records(folder, progress))
+    keywords = read_keywords(folder, progress)
+    people = _people(folder / "ml-100k.user")
+    events = _table(folder / "ml-100k.inter")
+    kept = _events(events, people.ids, join(folder / "ml-100k.item", records))
+    return Ratings(
+        films=in_columns("films", (record.document for record in records)),
+        people=people,
+        user=kept["user"].to_numpy(),
+        film=kept["film"].to_numpy(),
+        rating=kept["rating"].to_numpy(),
+        time=kept["time"].to_numpy(),
+        genres=[record.genres for record in records],
+        keywords=[keywords.get(record.document.id, ()) for record in records],
+        left_out=events.height - kept.height,
+    )
+
+
+def join(items: Path, records: list[FilmRecord]) -> dict[str, int]:
+    """Rated item to film: a name in common and the same year, else the year before or after.
+
+    Release years differ by one between countries. Of several such films the one with most votes is meant.
+    """
+    films: dict[tuple[str, int], int] = {}
+    for film in sorted(range(len(records)), key=lambda film: -records[film].votes):
+        for key in _keys(records[film]):
+            films.setdefault(key, film)
+    table = _table(items)
+    rated = zip(table["item_id"], table["movie_title"], table["release_year"], strict=True)
+    found = ((item, _film(title, year_of(year), films)) for item, title, year in rated)
+    return {item: film for item, film in found if film is not None}
+
+
+def _keys(record: FilmRecord) -> Iterator[tuple[str, int]]:
+    year = year_of(record.document.date)
+    if year is not None:
+        for name in names_of(record.document.title) + names_of(record.original_title):
+            yield name, year
+
+
+def _film(title: str, year: int | None, films: dict[tuple[str, int], int]) -> int | None:
+    if year is None:
+        return None
+    for near in (year, year - 1, year + 1):
+        for name in names_of(title):
+            if (name, near) in films:
+                return films[name, near]
+    return None
+
+
+def _table(path: Path) -> pl.DataFrame:
+    """A tab-separated file whose header says `name:type`; every column is read as text."""
+    table = pl.read_csv(path, separator="\t", quote_char=None, infer_schema=False)
+    return table.rename({name: name.split(":")[0] for name in table.columns})
+
+
+def _people(path: Path) -> People:
+    table = _table(path)
+    return People(
+        ids=table["user_id"].to_list(),
+        age=table["age"].cast(pl.Int16).to_numpy(),
+        sex=table["gender"].to_list(),
+        occupation=table["occupation"].to_list(),
+        zip_code=table["zip_code"].to_list(),
+    )
+
+
+def _events(events: pl.DataFrame, people: list[str], film_of: dict[str, int]) -> pl.DataFrame:
+    """The ratings as numbers. A film that was rated twice, under two item ids, counts as it was rated last."""
+    row_of = {person: row for row, person in enumerate(people)}
+    columns = events.select(
+        user=pl.col("user_id").replace_strict(row_of, return_dtype=pl.Int32),
+        film=pl.col("item_id").replace_strict(film_of, default=None, return_dtype=pl.Int32),
+        rating=pl.col("rating").cast(pl.Int8),
+        time=pl.col("timestamp").cast(pl.Int64),
+    )
+    ordered = columns.drop_nulls("film").sort("user", "time", "film", "rating")
+    return ordered.unique(["user", "film"], keep="last", maintain_order=True)

@@ -1,6 +1,0 @@
-"""How do simulated users come about? Topics of a corpus, people with interests, and the queries they type."""
-
-from corpus.simulation.log import SimulatedLog, simulate_log
-from corpus.simulation.writing import default_log, write_log
-
-__all__ = ["SimulatedLog", "default_log", "simulate_log", "write_log"]

@@ -1,0 +1,25 @@
+"""How long and how special are published profiles? Mean length, and mean level of items with the root at level 1.
+
+Milani Fard's thesis, 6.2. Both are means over users: a profile counts once for each user who has it, and an item as
+often as it is published.
+"""
+
+import numpy as np
+
+from shoal.anonymizer.base import Release
+from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.evaluation.measures.labels import label_nodes
+
+
+def mean_length(release: Release) -> float:
+    """Items of the profile that a user has; 0 where nothing is published."""
+    length = np.asarray(release.weights.sum(axis=1)).ravel()
+    return float(length @ release.users) / max(1, int(release.users.sum()))
+
+
+def mean_level(release: Release, taxonomy: Taxonomy) -> float | None:
+    """The level of items in the taxonomy, of a bag that of the node above it; None where it knows no item."""
+    node = label_nodes(release, taxonomy)
+    weight = np.where(node >= 0, release.weights.T @ release.users.astype(float), 0.0)
+    level = np.where(node >= 0, taxonomy.depth[node] + 1, 0)
+    return float(weight @ level / weight.sum()) if weight.sum() > 0 else None

@@ -1,0 +1,77 @@
+"""Are frequent patterns still found? Recall and sDist of the top closed ones before and after (Liu & Wang, V-B)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from shoal.anonymizer.base import Release
+from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.profiles import Profiles
+from shoal.evaluation.measures.closed_patterns import top_closed_patterns
+from shoal.evaluation.measures.labels import label_nodes, leaf_of
+
+TOP = 100
+EPSILON = 4  # edges: terms farther apart are irrelevant to each other
+OMEGA = 5  # what an item without a partner adds to a distance
+
+Items = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PatternUtility:
+    recall: float  # 1: every pattern is still there
+    sDist: float  # 0: every pattern is still there, OMEGA: nothing like any of them is
+
+
+def pattern_utility(profiles: Profiles, release: Release, taxonomy: Taxonomy, n: int = TOP) -> PatternUtility | None:
+    """The patterns of users' profiles against those of what is published for them; None if users have no terms."""
+    original = top_closed_patterns(profiles.counts, np.ones(len(profiles)), n)
+    published = top_closed_patterns(release.weights, release.users, n)
+    OFCPs = [tuple(profiles.terms[i] for i in items) for items, _ in original]
+    # The empty pattern is frequent in any data, so nothing is farther away than it.
+    AFCPs: list[Items] = [(), *(tuple(release.labels[i] for i in items) for items, _ in published)]
+    length = sum(len(pattern) for pattern in OFCPs)
+    if length == 0:
+        return None
+    edges = _Edges(taxonomy, _nodes(OFCPs, AFCPs, release, taxonomy))
+    kept = sum(max(len({*pattern} & {*other}) for other in AFCPs) for pattern in OFCPs)
+    return PatternUtility(kept / length, sum(_nearest(pattern, AFCPs, edges) for pattern in OFCPs) / length)
+
+
+class _Edges:
+    """The number of edges between two items, if it is at most EPSILON."""
+
+    def __init__(self, taxonomy: Taxonomy, node: dict[str, int]) -> None:
+        above = {item: taxonomy.path(v)[: EPSILON + 1] for item, v in node.items()}
+        self.up = {item: {v: steps for steps, v in enumerate(path)} for item, path in above.items()}
+
+    def between(self, a: str, b: str) -> float:
+        if a == b:
+            return 0.0
+        up, other = self.up.get(a, {}), self.up.get(b, {})
+        return min((steps + other[v] for v, steps in up.items() if v in other), default=np.inf)
+
+
+def _nodes(OFCPs: Sequence[Items], AFCPs: Sequence[Items], release: Release, taxonomy: Taxonomy) -> dict[str, int]:
+    of_label = dict(zip(release.labels, label_nodes(release, taxonomy).tolist(), strict=True))
+    node = {term: leaf_of(term, taxonomy) for pattern in OFCPs for term in pattern}
+    node |= {label: of_label[label] for pattern in AFCPs for label in pattern}
+    return {item: v for item, v in node.items() if v >= 0}
+
+
+def _nearest(pattern: Items, AFCPs: Sequence[Items], edges: _Edges) -> float:
+    best = np.inf
+    for other in AFCPs:
+        if abs(len(pattern) - len(other)) * OMEGA < best:
+            best = min(best, distance(pattern, other, edges.between))
+    return best
+
+
+def distance(pattern: Items, other: Items, between: Callable[[str, str], float]) -> float:
+    """The least over matchings of the matched distances and OMEGA for each item left over, on both sides."""
+    edges = np.array([[between(a, b) for b in other] for a in pattern]).reshape(len(pattern), len(other))
+    cost = np.where(edges <= EPSILON, edges, 2 * OMEGA)  # as much as leaving both alone
+    matched = linear_sum_assignment(cost)
+    return float(cost[matched].sum() + OMEGA * abs(len(pattern) - len(other)))

@@ -1,0 +1,57 @@
+"""Are a user's topics still there? The semantic remain percentage (Erola et al., Eq. 4), level by level."""
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from shoal.anonymizer.base import Assignment, Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.directory import LevelCategories, term_categories
+from shoal.corpus.profiles import Profiles
+from shoal.evaluation.measures.fate import profiles_held
+
+LEVELS = 5
+CATEGORIES = 5
+
+
+def srp(
+    release: Release,
+    assignment: Assignment,
+    profiles: Profiles,
+    knowledge: Knowledge,
+    levels: int = LEVELS,
+    categories: int = CATEGORIES,
+) -> list[float]:
+    """For each level, the mean over users of rho / chi.
+
+    chi counts how often a user's terms fall in a category of the level, rho how many of those the published profile
+    has, too: the sum over categories of the smaller count. Nothing in common, in groups of k, gives 1/k (Eq. 5). A user
+    without a profile keeps 0; one whose terms have no category at a level is left out there.
+    """
+    held = profiles_held(assignment, profiles, len(release))
+    terms = sorted({*profiles.terms, *release.labels})
+    own, published = _over(profiles.counts, profiles.terms, terms), _over(release.weights, release.labels, terms)
+    found = _categories(tuple(terms), knowledge, levels, categories)
+    return [_remaining(csr_array(own @ level.of_terms), csr_array(published @ level.of_terms), held) for level in found]
+
+
+@lru_cache(maxsize=2)
+def _categories(terms: tuple[str, ...], knowledge: Knowledge, levels: int, categories: int) -> list[LevelCategories]:
+    """Kept, because all releases of one log have the same terms."""
+    return term_categories(terms, knowledge.directory, levels, categories)
+
+
+def _remaining(own: csr_array, published: csr_array, held: csr_array) -> float:
+    chi = np.asarray(own.sum(axis=1)).ravel()
+    rho = np.asarray(own.minimum(csr_array(held @ published)).sum(axis=1)).ravel()
+    some = chi > 0
+    return float((rho[some] / chi[some]).mean()) if some.any() else 0.0
+
+
+def _over(matrix: csr_array, labels: list[str], terms: list[str]) -> csr_array:
+    """The same rows over another order of columns."""
+    column = {term: t for t, term in enumerate(terms)}
+    place = np.array([column[label] for label in labels], dtype=np.int64)
+    entries = (matrix.data.astype(float), place[matrix.indices], matrix.indptr)
+    return csr_array(entries, shape=(matrix.shape[0], len(terms)))

@@ -1,0 +1,99 @@
+"""How much of a person's own ranking does a published profile keep? The protocol of Zhu & Xiong, for every method."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from shoal.anonymizer.base import Assignment, Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+from shoal.search.index import Index
+from shoal.search.rerank import many_cosines
+from shoal.search.vectors import profile_space
+
+CANDIDATES = 100
+FEWEST_CANDIDATES = 60
+RELEVANT = 30
+
+
+@dataclass(frozen=True, eq=False)
+class TestQueries:
+    """The test queries that have enough candidates: who asks each, and its candidates, the engine's best first."""
+
+    __test__ = False  # the name is not a test's
+
+    user: np.ndarray  # int32
+    query: np.ndarray  # int32: positions in the test log's queries
+    documents: np.ndarray  # queries x 100, padded with -1
+    left_out: int  # queries with fewer than 60 candidates
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+
+def choose_queries(
+    test: QueryLog, index: Index, per_user: int, seed: int = 0, progress: Progress = silent
+) -> TestQueries:
+    """Up to `per_user` test queries of each user, drawn without replacement from that user's distinct ones."""
+    pairs = np.unique(np.stack([test.user, test.query]), axis=1)
+    order = np.random.default_rng(seed).permutation(pairs.shape[1])
+    order = order[np.argsort(pairs[0, order], kind="stable")]
+    user, query = pairs[:, order]
+    place = np.arange(len(user)) - np.searchsorted(user, user)
+    user, query = user[place < per_user], query[place < per_user]
+    table, found = _candidates(test, np.unique(query), index, progress)
+    row = np.searchsorted(np.unique(query), query)
+    enough = found[row] >= FEWEST_CANDIDATES
+    return TestQueries(
+        user[enough].astype(np.int32), query[enough].astype(np.int32), table[row[enough]], int((~enough).sum())
+    )
+
+
+def _candidates(test: QueryLog, queries: np.ndarray, index: Index, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
+    """The candidates of each distinct query, and how many it has. A query the engine refuses has none."""
+    table = np.full((len(queries), CANDIDATES), -1, dtype=np.int64)
+    found = np.zeros(len(queries), dtype=np.int64)
+    for row, text in enumerate(test.queries.gather(queries).to_list()):
+        documents = index.engine.candidates(text, CANDIDATES).documents
+        found[row] = len(documents)
+        table[row, : len(documents)] = documents
+        progress(row + 1, len(queries), "finding candidates")
+    return table, found
+
+
+def gold(queries: TestQueries, profiles: Profiles, index: Index, known: Knowledge) -> np.ndarray:
+    """Which cells of `queries.documents` are relevant: the first 30 by cosine with the user's own profile."""
+    space = profile_space(profiles.terms, [False] * len(profiles.terms), index.vectors, Knowledge())
+    own = csr_array(profiles.counts @ space)
+    cosine = many_cosines(queries.documents, queries.user, own, index.vectors)
+    rank = np.argsort(np.argsort(-cosine, axis=1, kind="stable"), axis=1, kind="stable")
+    return (rank < RELEVANT) & (queries.documents >= 0)
+
+
+def published_cosines(
+    queries: TestQueries, release: Release, assignment: Assignment, users: list[str], index: Index, known: Knowledge
+) -> np.ndarray:
+    """The cosine of every candidate with the published profile of the user who asks.
+
+    It is 0 for a user without a profile, whose ranking is then the engine's: that user is served, but not as a person.
+    """
+    rows, row_of = profile_rows(release, assignment, users)
+    space = profile_space(release.labels, release.generalized.tolist(), index.vectors, known)
+    return many_cosines(queries.documents, row_of[queries.user], csr_array(rows @ space), index.vectors)
+
+
+def profile_rows(release: Release, assignment: Assignment, users: list[str]) -> tuple[csr_array, np.ndarray]:
+    """Published profiles, and the row of each user: the user's only one, the mean of several, or an empty one."""
+    position = {name: i for i, name in enumerate(users)}
+    holder = np.array([position[name] for name in assignment.users.to_list()], dtype=np.int64)[assignment.user]
+    many = np.bincount(holder, minlength=len(users))
+    if many.max(initial=0) <= 1:
+        row_of = np.full(len(users), len(release))
+        row_of[holder] = assignment.profile
+        empty = csr_array((1, len(release.labels)))
+        return csr_array(vstack([release.weights, empty], format="csr")), row_of
+    share = csr_array((1 / many[holder], (holder, assignment.profile)), shape=(len(users), len(release)))
+    return csr_array(share @ release.weights), np.arange(len(users))

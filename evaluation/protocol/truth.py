@@ -1,0 +1,84 @@
+"""What is relevant to the person who asks? What the own profile ranks first, and what the person clicked."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.protocol.metrics import score
+from shoal.evaluation.protocol.precision import TestQueries, gold
+from shoal.search.index import Index
+
+MEASURES = ("ap10", "p10", "ndcg10", "mrr")
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Some of the test queries, and which of the candidates of each are relevant."""
+
+    suffix: str  # of the names of its scores
+    row: np.ndarray  # positions in the test queries
+    user: np.ndarray  # who asks each
+    relevant: np.ndarray  # rows x candidates
+    total: np.ndarray  # how many documents are relevant, whether among the candidates or not
+
+    @cached_property
+    def users(self) -> np.ndarray:
+        return np.unique(self.user)
+
+    def scores(self, cosine: np.ndarray) -> dict[str, np.ndarray]:
+        """One value per user and measure, of all candidates re-ranked by cosine, ties in the engine's order."""
+        order = np.argsort(-cosine[self.row], axis=1, kind="stable")
+        found = score(np.take_along_axis(self.relevant, order, axis=1), self.total)
+        return {f"{name}{self.suffix}": self._per_user(getattr(found, name)) for name in MEASURES}
+
+    def zeros(self) -> dict[str, np.ndarray]:
+        """The scores of a method that gave nothing."""
+        return {f"{name}{self.suffix}": np.zeros(len(self.users)) for name in MEASURES}
+
+    def _per_user(self, values: np.ndarray) -> np.ndarray:
+        place = np.searchsorted(self.users, self.user)
+        return np.bincount(place, weights=values) / np.bincount(place)
+
+
+def truth_of_profiles(queries: TestQueries, profiles: Profiles, index: Index, known: Knowledge) -> Truth:
+    """The first 30 candidates by cosine with the user's own profile (Zhu & Xiong)."""
+    relevant = gold(queries, profiles, index, known)
+    return Truth("", np.arange(len(queries)), queries.user, relevant, relevant.sum(axis=1))
+
+
+def truth_of_clicks(queries: TestQueries, test: QueryLog, index: Index) -> Truth | None:
+    """The documents that the user clicked after asking the query in the test part; None where no click names one."""
+    event, document = _clicked_documents(test, index)
+    asked = queries.user.astype(np.int64) * len(test.queries) + queries.query
+    clicked = test.user[event].astype(np.int64) * len(test.queries) + test.query[event]
+    pairs = np.unique(np.stack([clicked, document]), axis=1)
+    row = np.flatnonzero(np.isin(asked, pairs[0]))
+    if not len(row):
+        return None
+    # A document of a query is one number, so that all candidates are looked up at once.
+    wanted = pairs[0] * len(index) + pairs[1]
+    cells = asked[row, None] * len(index) + queries.documents[row]
+    relevant = np.isin(cells, wanted) & (queries.documents[row] >= 0)
+    total = np.searchsorted(pairs[0], asked[row], "right") - np.searchsorted(pairs[0], asked[row], "left")
+    return Truth("_clicks", row, queries.user[row], relevant, total)
+
+
+def _clicked_documents(test: QueryLog, index: Index) -> tuple[np.ndarray, np.ndarray]:
+    """The event and the document of each click whose url is a document's url or id."""
+    wanted = set(test.urls.to_list())
+    place: dict[str, int] = {}
+    for i in range(len(index) if wanted else 0):
+        document = index.documents[i]
+        for name in (document.id, document.url):
+            # A log's fields hold no blanks, so a name with blanks stands there with underscores.
+            for spelled in (name, "_".join(name.replace('"', " ").split())):
+                if spelled in wanted:
+                    place.setdefault(spelled, i)
+    document_of = np.array([place.get(url, -1) for url in test.urls.to_list()], dtype=np.int64)
+    found = document_of[test.click_url] if len(document_of) else np.empty(0, dtype=np.int64)
+    known = found >= 0
+    return test.click_event[known], found[known]

@@ -1,0 +1,91 @@
+"""What is the same for every setting? The split log, the test queries with their candidates, and what is relevant."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from shoal.corpus.errors import InputError
+from shoal.corpus.logs import load_log
+from shoal.corpus.logs.aol import Rejected
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.experiment import Experiment
+from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, TestQueries, choose_queries
+from shoal.evaluation.protocol.split import split_by_time
+from shoal.evaluation.protocol.truth import Truth, truth_of_clicks, truth_of_profiles
+from shoal.evaluation.run.cache import code_digest, read_arrays, write_arrays
+from shoal.search.index import Index, index_for
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """What every setting is measured with."""
+
+    train: QueryLog  # all that profiles, methods and attacks may see
+    test: QueryLog
+    queries: TestQueries
+    truths: tuple[Truth, ...]  # by the user's own profile first
+    profile_size: np.ndarray  # distinct terms of each evaluated user's profile
+    without_profile: int  # users with test queries whose profile is empty: there is nothing personal to keep
+    data: str  # a digest of the log, the corpus and the knowledge
+
+    @property
+    def users(self) -> np.ndarray:
+        """The users that have a test query, ascending."""
+        return self.truths[0].users
+
+
+def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -> tuple[Workload, Rejected]:
+    """Read, split and search once. Candidates are kept in `folder`, since finding them takes longest."""
+    log, rejected = load_log(experiment.log, strict=experiment.strict, progress=progress)
+    index = index_for(experiment.corpus, engine=experiment.engine, progress=progress)
+    train, test = split_by_time(log)
+    data = _digest(experiment, log, index)
+    queries = _queries(experiment, test, index, folder, progress)
+    known = experiment.knowledge()
+    profiles = build_profiles(train, known.words)
+    personal = profiles.size[queries.user] > 0
+    without = len(np.unique(queries.user[~personal]))
+    queries = replace(
+        queries, user=queries.user[personal], query=queries.query[personal], documents=queries.documents[personal]
+    )
+    if not len(queries):
+        raise InputError(
+            f"no test query of {experiment.log} finds {FEWEST_CANDIDATES} documents in {experiment.corpus} for a user "
+            "with a profile: bring a larger log (each user needs 4 events) or a corpus that fits it"
+        )
+    truths = (truth_of_profiles(queries, profiles, index, known), truth_of_clicks(queries, test, index))
+    index.close()
+    there = tuple(truth for truth in truths if truth is not None)
+    return Workload(train, test, queries, there, profiles.size[there[0].users], without, data), rejected
+
+
+def _queries(experiment: Experiment, test: QueryLog, index: Index, folder: Path, progress: Progress) -> TestQueries:
+    """The test queries and their candidates, from the file of an earlier run if there is one."""
+    seed, per_user = experiment.seeds[0], experiment.queries
+    made_from = [test.digest(), index.meta["digest"], index.engine_name, per_user, seed, code_digest("search")]
+    path = folder / f"candidates-{_sha256(made_from)[:16]}.npz"
+    kept = read_arrays(path)
+    if kept is not None:
+        return TestQueries(kept["user"], kept["query"], kept["documents"], int(kept["left_out"]))
+    made = choose_queries(test, index, per_user, seed, progress)
+    write_arrays(path, user=made.user, query=made.query, documents=made.documents, left_out=np.array(made.left_out))
+    return made
+
+
+def _digest(experiment: Experiment, log: QueryLog, index: Index) -> str:
+    files = [name for name in (experiment.taxonomy, experiment.directory) if name]
+    parts = [
+        log.digest(), index.meta["digest"], index.engine_name, experiment.knowledge().dictionary,
+        *(hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in files),
+        bool(experiment.taxonomy), bool(experiment.directory),
+        code_digest("corpus", "search", "anonymizer", "evaluation"),
+    ]  # fmt: skip
+    return _sha256(parts)
+
+
+def _sha256(parts: list[object]) -> str:
+    return hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""How is an experiment run? Settings as cells, on all cores, kept for the next run."""

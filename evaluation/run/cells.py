@@ -1,0 +1,147 @@
+"""What does one setting give? A method run with one seed on the profile part of the log, and all that is measured."""
+
+import contextlib
+import hashlib
+import inspect
+import json
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from shoal.anonymizer.base import Anonymized, Method
+from shoal.anonymizer.registry import find_method
+from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.evaluation.experiment import Experiment
+from shoal.evaluation.measures.release import measure_release
+from shoal.evaluation.protocol.precision import published_cosines
+from shoal.evaluation.protocol.workload import Workload
+from shoal.evaluation.results import PRECISION
+from shoal.evaluation.run.cache import read_arrays, write_arrays
+from shoal.evaluation.run.memory import PeakMemory
+from shoal.evaluation.settings import Setting
+from shoal.search.index import Index, index_for
+
+_FEW = 60  # users
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """The scores of every evaluated user, the measures of the release, and the cost of making it."""
+
+    scores: dict[str, np.ndarray]
+    measures: dict[str, float]
+    sharing: float  # users per published profile, in the mean; 0 where nothing is published
+    seconds: float  # of the method
+    peak_mb: float
+    cell_seconds: float  # of the method and of all that is measured of it
+    failure: str = ""  # why the method gave nothing: it then scores 0 on every user
+
+
+class Laboratory:
+    """Runs settings on one workload. Every process has its own, with the index opened once."""
+
+    def __init__(self, experiment: Experiment, workload: Workload, folder: Path) -> None:
+        self.experiment = experiment
+        self.workload = workload
+        self.folder = folder
+        self._warm: set[str] = set()
+
+    @cached_property
+    def index(self) -> Index:
+        return index_for(self.experiment.corpus, engine=self.experiment.engine)
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        return build_profiles(self.workload.train, self.knowledge.words)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        return self.experiment.knowledge()
+
+    def path(self, setting: Setting, seed: int) -> Path:
+        """Where a cell is kept: a name made from all that it depends on."""
+        inputs = [
+            self.workload.data, setting.method, setting.values, seed, self.experiment.queries,
+            self.experiment.seeds[0], self.experiment.victims, self.experiment.measures, _source(setting.method),
+        ]  # fmt: skip
+        name = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:20]
+        return self.folder / f"{setting.method}-{name}.npz"
+
+    def kept(self, setting: Setting, seed: int) -> Cell | None:
+        """The cell of an earlier run."""
+        arrays = read_arrays(self.path(setting, seed))
+        if arrays is None or "rest" not in arrays:
+            return None
+        rest = json.loads(str(arrays.pop("rest")))
+        return Cell(scores=arrays, **rest)
+
+    def run(self, setting: Setting, seed: int, progress: Progress = silent) -> Cell:
+        """Make a cell and keep it. A method that refuses the log, or breaks on it, is a result and not an end."""
+        try:
+            cell = self._measured(setting, seed, progress)
+        except Cancelled:
+            raise
+        except InputError as error:
+            cell = self.failed(str(error))
+        except Exception as error:  # any method may be of another package
+            return self.failed(f"{type(error).__name__}: {error}")
+        rest = {"measures": cell.measures, "sharing": cell.sharing, "seconds": cell.seconds,
+                "peak_mb": cell.peak_mb, "cell_seconds": cell.cell_seconds, "failure": cell.failure}  # fmt: skip
+        write_arrays(self.path(setting, seed), **cell.scores, rest=np.array(json.dumps(rest)))
+        return cell
+
+    def _measured(self, setting: Setting, seed: int, progress: Progress) -> Cell:
+        method = setting.make(self.knowledge)
+        self._warm_up(method, progress)
+        with PeakMemory() as memory:
+            start = time.perf_counter()
+            made = method.run(self.workload.train, profiles=self.profiles, seed=seed, progress=progress)
+            seconds = time.perf_counter() - start
+        sharing = len(made.assignment.user) / len(made.release) if len(made.release) else 0.0
+        scores, measures = self._scores(made), self._measures(made, seed, progress)
+        return Cell(scores, measures, sharing, seconds, memory.megabytes, time.perf_counter() - start)
+
+    def _warm_up(self, method: Method, progress: Progress) -> None:
+        """Run a method on a few users first, so that its time is not that of loading a dictionary or of compiling."""
+        if method.info.id in self._warm:
+            return
+        self._warm.add(method.info.id)
+        few = self.workload.train.for_users(np.arange(min(_FEW, len(self.workload.train.users)))).compacted()
+        # Too few users for this setting: the loading is then a part of the time.
+        with contextlib.suppress(InputError):
+            method.run(few, progress=progress)
+
+    def _scores(self, made: Anonymized) -> dict[str, np.ndarray]:
+        users = self.workload.train.users.to_list()
+        cosine = published_cosines(
+            self.workload.queries, made.release, made.assignment, users, self.index, self.knowledge
+        )
+        return {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
+
+    def _measures(self, made: Anonymized, seed: int, progress: Progress) -> dict[str, float]:
+        """Attacks on the release and its utility, unless only columns of precision are wanted."""
+        wanted = self.experiment.measures
+        if wanted and set(wanted) <= set(PRECISION):
+            return {}
+        measured = measure_release(
+            made.release, made.assignment, self.workload.train, self.knowledge,
+            seed=seed, victims=self.experiment.victims, claim=made.claim, test_log=self.workload.test,
+            progress=progress,
+        )  # fmt: skip
+        return measured | {"suppressed": float(made.suppressed.occurrences)}
+
+    def failed(self, reason: str) -> Cell:
+        """The cell of a method that gave nothing."""
+        zeros = {name: values for truth in self.workload.truths for name, values in truth.zeros().items()}
+        return Cell(zeros, {}, 0.0, 0.0, 0.0, 0.0, " ".join(reason.split()))
+
+
+def _source(method: str) -> str:
+    """A digest of the file that holds a method, which may be another package's."""
+    return hashlib.sha256(Path(inspect.getfile(find_method(method))).read_bytes()).hexdigest()

@@ -1,0 +1,107 @@
+"""How are many settings run on all cores? Processes that each hold a laboratory, and keep every cell they finish."""
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.synchronize import Event
+
+from shoal.corpus.errors import Cancelled
+from shoal.corpus.progress import Progress
+from shoal.evaluation.run.cells import Cell, Laboratory
+from shoal.evaluation.settings import Setting
+
+Task = tuple[Setting, int]  # a setting and a seed
+_POLL_SECONDS = 0.2
+
+_laboratory: Laboratory | None = None
+_stop: Event | None = None
+
+
+def run_all(laboratory: Laboratory, tasks: Sequence[Task], jobs: int, progress: Progress) -> dict[Task, Cell]:
+    """The cell of every task; those that an earlier run finished are read."""
+    cells = {task: cell for task in tasks if (cell := laboratory.kept(*task)) is not None}
+    missing = [task for task in dict.fromkeys(tasks) if task not in cells]
+    total = len(missing) + len(cells)
+
+    def beat() -> None:
+        progress(len(cells), total, "settings")
+
+    found = _in_turn(laboratory, missing, beat) if jobs == 1 else _at_once(laboratory, missing, jobs, beat)
+    for task, cell in found:
+        cells[task] = cell
+        beat()
+    return cells
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _in_turn(laboratory: Laboratory, tasks: Sequence[Task], beat: Callable[[], None]) -> Iterator[tuple[Task, Cell]]:
+    for task in tasks:
+        yield task, laboratory.run(*task, lambda done, total, stage: beat())
+
+
+def _at_once(
+    laboratory: Laboratory, tasks: Sequence[Task], jobs: int, beat: Callable[[], None]
+) -> Iterator[tuple[Task, Cell]]:
+    """Cells as they are finished. When a process dies, what is left is run one by one, to find out what kills it."""
+    left = dict.fromkeys(tasks)
+    try:
+        for task, cell in _pooled(laboratory, tasks, jobs, beat):
+            del left[task]
+            yield task, cell
+    except BrokenProcessPool:
+        for task in left:
+            try:
+                yield from _pooled(laboratory, [task], 1, beat)
+            except BrokenProcessPool:
+                yield task, laboratory.failed("its process died: it crashed, or the machine ran out of memory")
+
+
+def _pooled(
+    laboratory: Laboratory, tasks: Sequence[Task], jobs: int, beat: Callable[[], None]
+) -> Iterator[tuple[Task, Cell]]:
+    """Run tasks in processes of their own. The beat goes on all the while, so that it can stop the run."""
+    if not tasks:
+        return
+    context = multiprocessing.get_context("spawn")  # numba's and polars' threads do not outlive a fork
+    stop = context.Event()
+    pool = ProcessPoolExecutor(min(jobs, len(tasks)), context, _begin, (laboratory, stop))
+    waiting = {pool.submit(_run, task): task for task in tasks}
+    try:
+        while waiting:
+            finished, _ = wait(waiting, _POLL_SECONDS, FIRST_COMPLETED)
+            beat()
+            for future in finished:
+                yield waiting.pop(future), future.result()
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(laboratory: Laboratory, stop: Event) -> None:
+    global _laboratory, _stop
+    _laboratory, _stop = laboratory, stop
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    """End with the process that started this one, however that one ends."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
+
+
+def _run(task: Task) -> Cell:
+    assert _laboratory is not None
+    return _laboratory.run(*task, _stoppable)
+
+
+def _stoppable(done: int, total: int, stage: str) -> None:
+    if _stop is not None and _stop.is_set():
+        raise Cancelled("the experiment was stopped")

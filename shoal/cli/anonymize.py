@@ -1,0 +1,50 @@
+"""shoal anonymize: make a release of a log."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from shoal.anonymizer.registry import make_method
+from shoal.anonymizer.release_files import write_release
+from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of, tell_rejected
+from shoal.cli.printing import bar, print_json
+from shoal.corpus.errors import InputError
+
+
+def add_commands(commands: Commands) -> None:
+    parser = commands.add_parser("anonymize", help="make a release of a log")
+    add_log_options(parser)
+    add_knowledge_options(parser)
+    parser.add_argument("--method", required=True)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the release")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run_anonymize)
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE pairs as a table."""
+    table = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name or not value:
+            raise InputError(f"--set {pair}: expected NAME=VALUE, for example --set k=5")
+        table[name.strip()] = value.strip()
+    return table
+
+
+def run_anonymize(options: argparse.Namespace) -> None:
+    method = make_method(options.method, parse_settings(options.set), knowledge_of(options))
+    with bar() as progress:
+        log, rejected = log_of(options, progress)
+        made = method.run(log, seed=options.seed, progress=progress)
+    manifest = write_release(options.out, made, method, log, options.seed)
+    tell_rejected(rejected, options.out)
+    if options.json:
+        print_json(asdict(manifest))
+        return
+    print(f"{manifest.users} users, {manifest.groups} published profiles in {options.out}")
+    print(f"suppressed: {made.suppressed.occurrences} occurrences, {made.suppressed.users} users left with nothing")
+    print(f"claim: {made.claim.statement} Check it by: shoal verify {options.out} --log {options.log}")

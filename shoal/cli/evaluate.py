@@ -1,0 +1,114 @@
+"""What can be measured from the command line? shoal evaluate, measure, search and bench."""
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from shoal.cli.evaluate_films import run_evaluate_films
+from shoal.cli.options import Commands, add_knowledge_options, tell_rejected
+from shoal.cli.printing import bar, print_json, print_table
+from shoal.corpus.errors import InputError
+from shoal.evaluation.experiment import make_experiment, read_experiment
+from shoal.evaluation.figures.running import measure_figures
+from shoal.evaluation.report.growth import growth
+from shoal.evaluation.report.writing import write_report
+from shoal.evaluation.results import RELEASE_MEASURES, Results, columns_of, write_results
+from shoal.evaluation.run.outcomes import begin
+from shoal.evaluation.run.summary import conduct
+from shoal.evaluation.run.target import parse_risk, seek
+
+SHOWN = ("method", "params", "ap10", "ap10_low", "ap10_high", "kept", "linkage5", "inference5", "anonymity_min")
+
+
+def add_commands(commands: Commands) -> None:
+    parser = commands.add_parser("evaluate", help="precision against privacy, for every method and setting")
+    parser.add_argument("--corpus", help="a data set's name or a JSON-lines file (reuters)")
+    parser.add_argument("--log", help="a file in the AOL format (.gz too), or a data set's name (that of the corpus)")
+    parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be read")
+    parser.add_argument("--methods", help='settings, for example "random:k=3;linkability:p=0.4,0.2" (all methods)')
+    parser.add_argument("--config", type=Path, metavar="E.toml", help="a file that declares the experiment")
+    parser.add_argument("--seed", dest="seeds", metavar="N[,N...]", help="several: the results are their means (0)")
+    parser.add_argument("--queries", type=int, help="test queries per user, at most (5)")
+    parser.add_argument("--victims", type=int, help="users that are attacked, at most (1000)")
+    parser.add_argument("--measures", help="only these columns, with commas between (all)")
+    parser.add_argument("--engine", help="auto, whoosh or tantivy (auto)")
+    add_knowledge_options(parser)
+    parser.add_argument("--risk", help='find the setting of each method that meets it, for example "linkage5<=0.05"')
+    parser.add_argument(
+        "--films", action="store_true", help="instead: does a profile help 943 real people find what they like later?"
+    )
+    parser.add_argument("--figures", action="store_true", help="also measure what the papers' own figures need")
+    parser.add_argument("--jobs", type=int, default=0, help="processes (one per core)")
+    parser.add_argument("--timings", action="store_true", help="seconds and peak_mb in results.csv too")
+    parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of the results (results)")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run_evaluate)
+
+
+def run_evaluate(options: argparse.Namespace) -> int:
+    if options.films:
+        return run_evaluate_films(options, tuple(_given(options).get("seeds", ())))
+    experiment = make_experiment(_given(options))
+    risk = parse_risk(options.risk, RELEASE_MEASURES) if options.risk else None
+    if options.jobs < 0:
+        raise InputError(f"--jobs {options.jobs}: expected a number of processes from 1, or 0 for one per core")
+    if options.out.exists() and not options.out.is_dir():
+        raise InputError(f"{options.out} is a file: name a folder by --out")
+    with bar() as progress:
+        run = begin(experiment, options.out, options.jobs, progress)
+        results = seek(run, risk, progress) if risk else conduct(run, progress)
+        figures = measure_figures(run, progress) if options.figures else None
+        grown = growth(run, results, progress)
+    write_results(options.out, results, options.timings)
+    write_report(options.out, results, figures, grown)
+    tell_rejected(run.rejected, options.out)
+    if options.json:
+        print_json({name: value for name, value in asdict(results).items() if name != "costs"})
+    else:
+        _print_results(results, options.out)
+    return 1 if results.failures else 0
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """What the file declares, and over it what the options say."""
+    given = read_experiment(options.config) if options.config else {}
+    for name in ("corpus", "log", "methods", "queries", "victims", "engine", "taxonomy", "directory", "dictionary"):
+        if value := getattr(options, name):
+            given[name] = str(value) if isinstance(value, Path) else value
+    if options.strict:
+        given["strict"] = True
+    if options.measures:
+        given["measures"] = [name.strip() for name in options.measures.split(",") if name.strip()]
+    if options.seeds:
+        given["seeds"] = [_whole(seed) for seed in options.seeds.split(",")]
+    return given
+
+
+def _whole(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise InputError(f"--seed {text}: expected whole numbers from 0, with commas between")
+    return int(text)
+
+
+def _print_results(results: Results, folder: Path) -> None:
+    data, costs = results.data, results.costs
+    print(
+        f"{data['evaluated_users']} of {data['users']} users, {data['evaluated_queries']} test queries "
+        f"({data['queries_with_too_few_candidates']} left out for want of candidates)"
+    )
+    columns = [name for name in columns_of(results.rows) if name in SHOWN]
+    rows = [[row.get(name, "") for name in columns] for row in results.rows]
+    print_table(
+        [[*row, cost["seconds"], cost["peak_mb"], cost["cell_seconds"]] for row, cost in zip(rows, costs, strict=True)],
+        [*columns, "seconds", "peak_mb", "cell_seconds"],
+    )
+    if results.target:
+        print("\nthe setting of each method that meets the risk and keeps most precision:")
+        columns = list(dict.fromkeys(name for row in results.target for name in row))
+        print_table([[row.get(name, "") for name in columns] for row in results.target], columns)
+    for failure in results.failures:
+        print(f"{failure['method']} {failure['params']} gave nothing: {failure['reason']}", file=sys.stderr)
+    more = ", target.csv" if results.target else ""
+    print(f"written to {folder}: report.html, results.csv, results.json, comparisons.csv, timings.csv{more}")

@@ -1,0 +1,36 @@
+"""How is a release measured from the command line? shoal measure."""
+
+import argparse
+from pathlib import Path
+
+from shoal.anonymizer.release_files import read_release
+from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of
+from shoal.cli.printing import bar, print_json, print_table
+from shoal.evaluation.measures.release import measure_release
+
+
+def add_commands(commands: Commands) -> None:
+    parser = commands.add_parser("measure", help="utility of a release, and attacks on it")
+    parser.add_argument("release", type=Path, help="the folder of a release")
+    add_log_options(parser)
+    add_knowledge_options(parser)
+    parser.add_argument("--victims", type=int, default=1000, help="users that are attacked, at most (1000)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run_measure)
+
+
+def run_measure(options: argparse.Namespace) -> None:
+    given = knowledge_of(options) if options.taxonomy or options.dictionary else None
+    stored = read_release(options.release, given)
+    with bar() as progress:
+        log, _ = log_of(options, progress)
+        measured = measure_release(
+            stored.release, stored.assignment, log, stored.knowledge,
+            seed=options.seed, victims=options.victims, claim=stored.manifest.claim, progress=progress,
+        )  # fmt: skip
+    measured["suppressed"] = float(stored.manifest.suppressed.occurrences)
+    if options.json:
+        print_json(measured)
+    else:
+        print_table([[name, value] for name, value in measured.items()], ["measure", "value"])

@@ -1,0 +1,37 @@
+"""shoal methods: every method with its parameters, its paper, and what it does not protect."""
+
+import argparse
+import textwrap
+
+from shoal.anonymizer.base import MethodInfo
+from shoal.anonymizer.registry import describe, find_method, methods
+from shoal.cli.options import Commands
+from shoal.cli.printing import print_json
+
+
+def add_commands(commands: Commands) -> None:
+    parser = commands.add_parser("methods", help="methods, parameters, paper, what they do not protect")
+    parser.add_argument("id", nargs="?", help="tell of this method only")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run_methods)
+
+
+def run_methods(options: argparse.Namespace) -> None:
+    chosen = [find_method(options.id)] if options.id else list(methods().values())
+    if options.json:
+        print_json([describe(method.info) for method in chosen])
+        return
+    for method in chosen:
+        _print_method(method.info)
+
+
+def _print_method(info: MethodInfo) -> None:
+    print(f"{info.id}: {info.title}")
+    lines = [f"paper             {info.paper or '(control)'}", f"protects          {info.protects}"]
+    lines.append(f"does not protect  {info.does_not_protect}")
+    for p in info.parameters:
+        private = "" if p.more_private == "neither" else f"; {p.more_private} is more private"
+        lines.append(f"{p.name:<17} {p.help} ({p.range}; default {p.default}{private})")
+    for line in lines:
+        print(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent=" " * 20))
+    print()

@@ -1,0 +1,49 @@
+"""The options that several commands share: which log, which taxonomy, directory and dictionary."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.dictionary import DICTIONARIES
+from shoal.corpus.logs import load_log
+from shoal.corpus.logs.aol import Rejected
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog
+
+Commands = Any  # argparse has no public name for what add_subparsers returns
+
+
+def add_log_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--log", required=True, help="a file in the AOL format (.gz too), or a data set's name")
+    parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be read")
+
+
+def add_knowledge_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--taxonomy", type=Path, help="a file of child<TAB>parent lines instead of WordNet")
+    parser.add_argument(
+        "--directory", type=Path, help="a topic directory: DMOZ content.rdf or path<TAB>title<TAB>description lines"
+    )
+    parser.add_argument("--dictionary", choices=DICTIONARIES, default="", help="which tokens count as terms")
+
+
+def knowledge_of(options: argparse.Namespace) -> Knowledge:
+    known = Knowledge(options.taxonomy, dictionary_name=options.dictionary, directory_file=options.directory)
+    if options.taxonomy:
+        _ = known.taxonomy  # a bad file is refused before any work is done
+    if options.directory:
+        _ = known.directory
+    return known
+
+
+def log_of(options: argparse.Namespace, progress: Progress) -> tuple[QueryLog, Rejected]:
+    return load_log(options.log, strict=options.strict, progress=progress)
+
+
+def tell_rejected(rejected: Rejected, beside: Path) -> None:
+    """Write the rows that could not be read beside the output, and say so."""
+    if len(rejected):
+        path = beside / "rejected.tsv"
+        rejected.write(path)
+        print(f"{len(rejected)} rows could not be read; they are in {path} with their reasons", file=sys.stderr)

@@ -1,0 +1,40 @@
+"""shoal serve: set up if needed, then serve the pages."""
+
+import argparse
+import os
+from pathlib import Path
+
+from shoal.cli.options import Commands
+from shoal.cli.setup import add_data_options, set_up
+from shoal.webapp.settings import Settings
+
+
+def add_commands(commands: Commands) -> None:
+    parser = commands.add_parser("serve", help="set up if needed, then serve the pages")
+    add_data_options(parser)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--instance", type=Path, help="the folder of accounts, runs and releases")
+    parser.add_argument("--database", default="", metavar="URL", help="a database other than SQLite in that folder")
+    parser.add_argument("--tls", action="store_true", help="behind a proxy that speaks TLS: cookies are marked Secure")
+    parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="processes")
+    parser.add_argument("--threads", type=int, default=8, help="threads in each process")
+    parser.set_defaults(run=run_serve)
+
+
+def run_serve(options: argparse.Namespace) -> None:
+    settings = settings_of(options)
+    settings.check()
+    set_up(settings, instance=True)
+    from shoal.webapp.server import serve
+
+    print(f"Serving on http://{settings.host}:{settings.port}/ (stop with Ctrl-C)")
+    serve(settings, options.workers, options.threads)
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    chosen = Settings(
+        data=options.data, corpus=options.corpus, log=options.log, database_url=options.database, host=options.host,
+        port=options.port, tls=options.tls,
+    )  # fmt: skip
+    return chosen if options.instance is None else Settings(**{**vars(chosen), "instance": options.instance})

@@ -1,0 +1,45 @@
+"""shoal setup: bring data, build taxonomy, vectors and index."""
+
+import argparse
+
+from shoal.cli.options import Commands
+from shoal.cli.printing import bar
+from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.logs import load_log
+from shoal.corpus.store.datasets import CORPORA
+from shoal.search.index import index_for
+from shoal.webapp.settings import Settings
+
+
+def add_commands(commands: Commands) -> None:
+    parser = commands.add_parser("setup", help="bring data, build taxonomy, vectors and index")
+    add_data_options(parser)
+    parser.set_defaults(run=run_setup)
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", choices=CORPORA, default="news", help="a data set that gives corpus and log (news)")
+    parser.add_argument("--corpus", default="", help="documents from elsewhere: a JSON-lines file")
+    parser.add_argument("--log", default="", help="users from elsewhere: a file in the AOL format (.gz too)")
+
+
+def run_setup(options: argparse.Namespace) -> None:
+    settings = Settings(data=options.data, corpus=options.corpus, log=options.log)
+    set_up(settings)
+    print(f"{settings.corpus_source} is ready. Now run: shoal serve --data {options.data}")
+
+
+def set_up(settings: Settings, *, instance: bool = False) -> None:
+    """Everything that takes long and can be kept: data, index, vectors, log, and the first release of an instance."""
+    with bar() as progress:
+        load_wordnet()
+        index = index_for(settings.corpus_source, progress)
+        log, rejected = load_log(settings.log_source, progress=progress)
+        if instance:
+            from shoal.webapp.first_start import open_instance
+
+            open_instance(settings, log, index, progress)
+    users = "simulated users" if settings.simulated else "users"
+    print(f"corpus: {index.name}, {len(index):,} documents ({index.meta['reason']})")
+    print(f"log: {len(log):,} queries of {len(log.users):,} {users}; {len(rejected):,} rows could not be read")
+    index.close()
