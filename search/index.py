@@ -11,14 +11,15 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.datasets import CORPORA
-from shoal.corpus.store.fetch import cache_folder, data_set
+from shoal.corpus.store.fetch import data_set
+from shoal.corpus.store.folders import cache_folder
 from shoal.search.analysis import Analysis, analyse
 from shoal.search.document_store import DocumentStore, write_store
 from shoal.search.engines import tantivy, whoosh
 from shoal.search.engines.base import Engine
 from shoal.search.lexicon import load_lexicon
 from shoal.search.vectors import DocumentVectors, load_vectors, make_vectors, save_vectors
-from shoal.search.versions import alone, current_version, file_sizes, new_version, write_synced
+from shoal.search.versions import current_version, file_sizes, new_version, only_builder, write_synced
 
 # Raised whenever an older index could not be read any more, or would be read as something else.
 FORMAT = 2
@@ -64,7 +65,7 @@ def build_index(documents: Documents, folder: str | Path, engine: str = "auto", 
 
     Who has the old one open goes on reading it. A killed build leaves the old one, or the new one.
     """
-    with alone(Path(folder), progress):
+    with only_builder(Path(folder), progress):
         _build(documents, Path(folder), engine, "", progress)
 
 
@@ -139,7 +140,7 @@ def index_for(name_or_path: str | Path, progress: Progress = silent, engine: str
     folder = cache_folder() / "indexes" / f"{label}-{engine}-{FORMAT}"
     if (index := _open_if_of(source, folder)) is not None:
         return index
-    with alone(folder, progress):
+    with only_builder(folder, progress):
         # Another process may have built it while this one waited.
         if (index := _open_if_of(source, folder)) is not None:
             return index

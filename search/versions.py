@@ -1,28 +1,26 @@
 """How is a folder replaced while others read it? Built aside under a name of its own, then pointed to by one rename."""
 
 import contextlib
-import fcntl
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
+from shoal.corpus.store.locks import alone
 
 # A folder holds its versions and a file that names the current one.
 _CURRENT, _LOCK = "current", "lock"
 _PREFIX = "version-"
-_POLL_SECONDS = 0.1
 
 
 @contextlib.contextmanager
 def new_version(folder: Path) -> Iterator[Path]:
     """A new, empty version to fill. It becomes the current one when the block ends, and is gone if it fails.
 
-    Only who is `alone` with the folder may ask for one.
+    Only the `only_builder` of the folder may ask for one.
     """
     _remove_others(folder, keep=current_version(folder))
     version = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
@@ -66,20 +64,13 @@ def _remove_others(folder: Path, keep: str | None) -> None:
 
 
 @contextlib.contextmanager
-def alone(folder: Path, progress: Progress) -> Iterator[None]:
-    """One builder at a time; the lock goes with the process that holds it."""
+def only_builder(folder: Path, progress: Progress) -> Iterator[None]:
+    """One builder of the folder at a time."""
     folder.mkdir(parents=True, exist_ok=True)
     foreign = [path.name for path in folder.iterdir() if not _is_ours(path.name)]
     if foreign:
         raise InputError(f"{folder} holds other files ({foreign[0]}); give an empty folder for the index")
-    with (folder / _LOCK).open("w") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                progress(0, 1, "waiting for another process that builds this index")
-                time.sleep(_POLL_SECONDS)
+    with alone(folder / _LOCK, "waiting for another process that builds this index", progress):
         yield
 
 

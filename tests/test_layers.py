@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = ("corpus", "search", "anonymizer", "evaluation", "webapp")
 NUMBERS = {"numpy", "scipy", "polars", "tqdm"}
 MAY_IMPORT = {
-    "corpus": NUMBERS | {"corpus", "nltk"},
+    "corpus": NUMBERS | {"corpus", "nltk", "filelock", "platformdirs"},
     "search": NUMBERS | {"corpus", "search", "sklearn", "whoosh", "tantivy"},
     "anonymizer": NUMBERS | {"corpus", "anonymizer", "networkx", "numba"},
     "evaluation": NUMBERS
@@ -21,6 +21,8 @@ ONE_FILE_ONLY = {
     "whoosh": "search/engines/whoosh.py",
     "tantivy": "search/engines/tantivy.py",
     "nltk": "corpus/knowledge/wordnet.py",
+    "filelock": "corpus/store/locks.py",
+    "platformdirs": "corpus/store/folders.py",
 }
 
 

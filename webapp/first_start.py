@@ -1,14 +1,12 @@
 """What does a server need before its first search? Tables, an account, and a release that is active."""
 
-import fcntl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from shoal.anonymizer.parameters import Value
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.store.locks import alone
 from shoal.search.index import Index
 from shoal.webapp.accounts import create_first_account
 from shoal.webapp.activation import activate
@@ -53,7 +51,8 @@ def open_instance(
     """
     database = Database(settings.database)
     releases = ActiveReleases(database, settings.instance, log.digest())
-    with _alone(settings.instance):
+    settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with alone(settings.instance / "start.lock"):
         database.upgrade()
         _tell_password(create_first_account(database))
         log_id = register_log(
@@ -88,12 +87,3 @@ def _first_release(
             continue
         activate(database, release_id, log.digest(), note=_NOTE, confirmed=True)
         return
-
-
-@contextmanager
-def _alone(instance: Path) -> Iterator[None]:
-    """Closing the file gives the lock back, also when the process dies."""
-    instance.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (instance / "start.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.store.datasets import CORPORA
-from shoal.corpus.store.fetch import cache_folder
+from shoal.corpus.store.folders import cache_folder
 
 _SECRET = "secret.key"
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.store.fetch import bring, cache_folder
+from shoal.corpus.store.fetch import bring
+from shoal.corpus.store.folders import cache_folder
 from shoal.corpus.tokens import tokenize
 
 TABLES_VERSION = 3

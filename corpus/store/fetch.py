@@ -1,12 +1,9 @@
 """How does a data set come onto this machine? By its package client, checked, into the cache, whole or not at all."""
 
 import contextlib
-import fcntl
 import hashlib
-import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,17 +12,8 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.archives import extract
 from shoal.corpus.store.clients import download
 from shoal.corpus.store.datasets import DATA_SETS, DataSet, Source
-
-_POLL_SECONDS = 0.1
-
-
-def cache_folder() -> Path:
-    """Where everything that can be brought or made again is kept."""
-    if own := os.environ.get("SHOAL_CACHE"):
-        return Path(own).expanduser()
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared).expanduser() / "shoal"
-    return Path.home() / ".cache" / "shoal"
+from shoal.corpus.store.folders import cache_folder
+from shoal.corpus.store.locks import alone
 
 
 def data_set(name: str) -> DataSet:
@@ -45,8 +33,9 @@ def bring(name: str, progress: Progress = silent) -> Path:
     folder = data_folder(name)
     if folder.is_dir():
         return folder
-    with _writing_to_cache(name, folder.parent), _alone(folder.parent / f".{folder.name}.lock", name, progress):
-        if not folder.is_dir():
+    lock, waiting = folder.parent / f".{folder.name}.lock", f"{name}: waiting for another process that brings it"
+    with _writing_to_cache(name, folder.parent), alone(lock, waiting, progress):
+        if not folder.is_dir():  # the others waited, and now find it there
             _make(data_set(name), folder, progress)
     return folder
 
@@ -63,20 +52,6 @@ def _writing_to_cache(name: str, parent: Path) -> Iterator[None]:
             f"{name}: cannot write to the cache folder {cache_folder()} ({reason}); "
             "free space there or set SHOAL_CACHE to another folder"
         ) from error
-
-
-@contextlib.contextmanager
-def _alone(lock: Path, name: str, progress: Progress) -> Iterator[None]:
-    """Only one process at a time brings a data set; the others wait, and then find it there."""
-    with lock.open("a") as handle:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                progress(0, 1, f"{name}: waiting for another process that brings it")
-                time.sleep(_POLL_SECONDS)
-        yield  # closing the file gives the lock back, also when the process dies
 
 
 def _make(entry: DataSet, folder: Path, progress: Progress) -> None:

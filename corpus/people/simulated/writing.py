@@ -11,7 +11,8 @@ from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.people.simulated.log import SimulatedLog, simulate_log
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.store.fetch import cache_folder, data_set
+from shoal.corpus.store.fetch import data_set
+from shoal.corpus.store.folders import cache_folder
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 _BLOCK = 500_000  # events
