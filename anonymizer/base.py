@@ -29,6 +29,9 @@ class MethodInfo:
     parameters: tuple[Parameter, ...] = ()
 
 
+QUERIES = "queries.tsv"  # the public file of released queries
+
+
 @dataclass(frozen=True, eq=False)
 class ReleasedQueries:
     """What a query method publishes: each row is a query of a pseudonym."""
@@ -87,10 +90,9 @@ class Suppressed:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a release promises, as data. A verifier in anonymizer.claims, apart from the method, re-checks it."""
+    """What a release promises, as data. A verifier in anonymizer.claims re-checks it, and alone puts it into words."""
 
     id: str
-    statement: str  # one sentence for people
     values: dict[str, Value] = field(default_factory=dict)
 
 
@@ -119,6 +121,10 @@ class Method(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"
+
+    @abstractmethod
+    def claim(self) -> Claim:
+        """What a release made with these settings promises. It follows from the settings alone."""
 
     @abstractmethod
     def run(

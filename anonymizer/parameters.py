@@ -10,6 +10,52 @@ Value = int | float | str
 
 
 @dataclass(frozen=True)
+class Range:
+    """Which values are allowed: whole numbers or numbers between two bounds, and some words besides."""
+
+    kind: type  # int, float or str
+    low: float | None = None
+    high: float | None = None
+    words: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind is str:
+            return " | ".join(self.words)
+        numbers = "whole number" if self.kind is int else "number"
+        low = "" if self.low is None else f" from {_written(self.low)}"
+        high = "" if self.high is None else f" to {_written(self.high)}"
+        return " or ".join([numbers + low + high, *self.words])
+
+    def read(self, given: object) -> Value | None:
+        """The value that was given, as number or text, or nothing if it is not allowed."""
+        if isinstance(given, str) and given in self.words:
+            return given
+        value = self._number(given)
+        return value if value is not None and self._within(value) else None
+
+    def holds(self, value: object) -> bool:
+        """Whether this is an allowed value as it stands: no text for a number, no 5.0 for a whole one."""
+        if isinstance(value, str):
+            return value in self.words
+        exact = type(value) is int or (self.kind is float and type(value) is float)
+        return exact and self.read(value) is not None
+
+    def _within(self, value: float) -> bool:
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
+    def _number(self, given: object) -> int | float | None:
+        if self.kind is str or isinstance(given, bool) or not isinstance(given, int | float | str):
+            return None
+        try:
+            value = float(given)
+        except (ValueError, OverflowError):
+            return None
+        if self.kind is int:
+            return int(given) if isinstance(given, int) else int(value) if value.is_integer() else None
+        return value if value == value and abs(value) != float("inf") else None
+
+
+@dataclass(frozen=True)
 class Parameter:
     """One setting: a whole number, a number, or one of some words; `words` are allowed besides numbers."""
 
@@ -23,44 +69,29 @@ class Parameter:
     words: tuple[str, ...] = ()
 
     @property
+    def allowed(self) -> Range:
+        return Range(self.kind, self.low, self.high, self.words)
+
+    @property
     def range(self) -> str:
         """The allowed values, in words."""
-        if self.kind is str:
-            return " | ".join(self.words)
-        numbers = "whole number" if self.kind is int else "number"
-        low = "" if self.low is None else f" from {_written(self.low)}"
-        high = "" if self.high is None else f" to {_written(self.high)}"
-        return " or ".join([numbers + low + high, *self.words])
+        return str(self.allowed)
 
     def check(self, given: object) -> Value:
         """The value that was given, as number or text, or an error that says what is allowed."""
-        if isinstance(given, str) and given in self.words:
-            return given
-        value = self._number(given)
-        if (
-            value is None
-            or (self.low is not None and value < self.low)
-            or (self.high is not None and value > self.high)
-        ):
+        value = self.allowed.read(given)
+        if value is None:
             raise InputError(
                 f"{self.name}={given} is not allowed: {self.name} is a {self.range} (default {self.default})"
             )
         return value
 
-    def _number(self, given: object) -> int | float | None:
-        if self.kind is str or isinstance(given, bool) or not isinstance(given, int | float | str):
-            return None
-        try:
-            value = float(given)
-        except ValueError:
-            return None
-        if self.kind is int:
-            return int(value) if value.is_integer() else None
-        return value if value == value and abs(value) != float("inf") else None
-
 
 def _written(bound: float) -> str:
     return f"{bound:,.0f}" if bound == int(bound) else f"{bound:g}"
+
+
+AT_LEAST_TWO = Range(int, 2, 10**6)  # how many users share something
 
 
 def check_settings(method: str, parameters: tuple[Parameter, ...], given: Mapping[str, object]) -> dict[str, Value]:

@@ -14,14 +14,12 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Assignment, Claim, Method, Release, ReleasedQueries, Suppressed
+from shoal.anonymizer.base import QUERIES, Anonymized, Assignment, Claim, Method, Release, ReleasedQueries, Suppressed
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog
 
-PROFILES, QUERIES, MANIFEST, ASSIGNMENT, TAXONOMY = (
-    "profiles.jsonl", "queries.tsv", "manifest.json", "assignment.tsv", "taxonomy.tsv",
-)  # fmt: skip
+PROFILES, MANIFEST, ASSIGNMENT, TAXONOMY = "profiles.jsonl", "manifest.json", "assignment.tsv", "taxonomy.tsv"
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ def concerns(release: Release, does_not_protect: str = "") -> list[str]:
     """Why somebody should think twice before activating a release; empty if there is no reason."""
     found = []
     if release.claim["id"] == NO_PROMISE:
-        found.append(f"This release promises nothing. {release.claim['statement']} {does_not_protect}".strip())
+        found.append(
+            f"This release promises nothing. {release.certificate.get('sentence', '')} {does_not_protect}".strip()
+        )
     alone = release.measured.get("anonymity_min")
     if alone is not None and alone < 2:
         found.append("Some people are alone with their published profile: who recognises it has found the person.")

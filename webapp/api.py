@@ -96,7 +96,7 @@ def list_releases() -> dict[str, Any]:
 def release(release_id: str) -> dict[str, Any]:
     found = find_release(release_id)
     manifest = found.stored.manifest
-    return {**vars(found), "claim": manifest.claim.statement, "users": manifest.users, "groups": manifest.groups}
+    return {**vars(found), "claim": found.verdict.sentence, "users": manifest.users, "groups": manifest.groups}
 
 
 @api.get("/releases/<release_id>/profiles")

@@ -129,5 +129,6 @@ def without_names(counterexample: str) -> str:
 def _summary(row: Release) -> dict[str, Any]:
     return {
         "release_id": row.id, "method": row.method, "params": row.params, "title": row.title, "measured": row.measured,
-        "verdict": Verdict(row.holds, without_names(row.counterexample)), "checked_at": row.checked_at,
+        "verdict": Verdict(row.holds, without_names(row.counterexample), row.certificate.get("sentence", "")),
+        "checked_at": row.checked_at,
     }  # fmt: skip

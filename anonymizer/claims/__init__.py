@@ -1,14 +1,15 @@
 """Does what was published keep its promise? One verifier per claim, sharing no code with the methods."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
+from typing import Literal
 
 from shoal.anonymizer.base import Assignment, Claim, Release, Suppressed
-from shoal.anonymizer.parameters import Value
+from shoal.anonymizer.parameters import Range, Value
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
@@ -19,10 +20,14 @@ ENTRY_POINTS = "shoal.claims"
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds on what was published, and if not, one thing that shows it."""
+    """Whether a claim holds on what was published, and if not, one thing that shows it.
+
+    The sentence says what was checked, and the verifier wrote it from the values that it checked.
+    """
 
     holds: bool
     counterexample: str = ""
+    sentence: str = ""
 
 
 HOLDS = Verdict(True)
@@ -47,36 +52,80 @@ class Evidence:
         return build_profiles(self.log, self.knowledge.words)
 
 
-Verifier = Callable[[Claim, Evidence], Verdict]
+Values = Mapping[str, Value]
+Unit = Literal["user", "session", "query", "log"]
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """A claim, declared once: what it is about, its values, its sentence, and how it is re-checked."""
+
+    id: str
+    unit: Unit  # what the claim is about; a user has one profile unless it is sessions
+    check: Callable[[Claim, Evidence], Verdict]  # its values are of their types and ranges already
+    sentence: Callable[[Values], str]
+    values: Mapping[str, Range] = field(default_factory=dict)
+    files: tuple[str, ...] = ()  # public ones that such a release has besides profiles and manifest
+
+    def verify(self, claim: Claim, evidence: Evidence) -> Verdict:
+        """Check that the values are allowed, that the release is whole, and that the claim holds."""
+        from shoal.anonymizer.claims.integrity import check_integrity
+
+        said = self.said(claim)
+        whole = check_integrity(self.unit, evidence)
+        verdict = self.check(claim, evidence) if whole.holds else whole
+        return replace(verdict, sentence=said)
+
+    def said(self, claim: Claim) -> str:
+        """The sentence of a claim whose values are complete, known, and of their types and ranges."""
+        for name in claim.values:
+            if name not in self.values:
+                raise InputError(f"the claim {self.id} has no value {name!r}: {_REMADE}")
+        for name, allowed in self.values.items():
+            if name not in claim.values:
+                raise InputError(f"the claim {self.id} says nothing of {name!r}: {_REMADE}")
+            if not allowed.holds(claim.values[name]):
+                given = f"{name}={claim.values[name]!r}"
+                raise InputError(f"the claim {self.id} says {given}, expected a {allowed}: {_REMADE}")
+        return self.sentence(claim.values)
+
+
+_REMADE = "make the release again"
 
 
 def verify(claim: Claim, evidence: Evidence) -> Verdict:
     """Check that the release is whole and then that its claim holds."""
-    from shoal.anonymizer.claims.integrity import check_integrity
+    return find_verifier(claim.id).verify(claim, evidence)
 
+
+def sentence(claim: Claim) -> str:
+    """What a claim says, in the words of its verifier. It is not checked by that."""
+    return find_verifier(claim.id).said(claim)
+
+
+def find_verifier(claim: str) -> Verifier:
     table = verifiers()
-    if claim.id not in table:
-        raise InputError(f"no verifier for the claim {claim.id!r}: known are {', '.join(sorted(table))}")
-    whole = check_integrity(claim, evidence)
-    return table[claim.id](replace(claim, values=_Said(claim.values)), evidence) if whole.holds else whole
-
-
-class _Said(dict[str, Value]):
-    """The values of a claim; one that is missing is the fault of whoever wrote the manifest."""
-
-    def __missing__(self, name: str) -> Value:
-        raise InputError(f"the claim says nothing of {name!r}: make the release again")
+    if claim not in table:
+        raise InputError(f"no verifier for the claim {claim!r}: known are {', '.join(sorted(table))}")
+    return table[claim]
 
 
 @lru_cache(maxsize=1)
 def verifiers() -> dict[str, Verifier]:
     """Verifiers by claim id. Each module here lists its own in VERIFIERS; other packages add theirs by entry points."""
     modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
-    found = [item for module in modules for item in getattr(module, "VERIFIERS", {}).items()]
-    found += [(point.name, point.load()) for point in entry_points(group=ENTRY_POINTS)]
+    found = [verifier for module in modules for verifier in getattr(module, "VERIFIERS", ())]
+    return collect([*found, *(point.load() for point in entry_points(group=ENTRY_POINTS))])
+
+
+def collect(found: Iterable[Verifier]) -> dict[str, Verifier]:
+    """Verifiers by the id of their claim. Two for one, or something that is no verifier, is an error."""
     table: dict[str, Verifier] = {}
-    for id, verifier in found:
-        if id in table:
-            raise InputError(f"two verifiers for the claim {id!r}: {table[id].__module__} and {verifier.__module__}")
-        table[id] = verifier
+    for verifier in found:
+        if not isinstance(verifier, Verifier):
+            raise InputError(f"{verifier!r} is registered as a verifier but is no anonymizer.claims.Verifier")
+        if verifier.id in table:
+            modules = f"{table[verifier.id].check.__module__} and {verifier.check.__module__}"
+            raise InputError(f"two verifiers for the claim {verifier.id!r}: {modules}")
+        table[verifier.id] = verifier
     return table

@@ -6,9 +6,10 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.base import QUERIES, Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.claims.queries import asked_rows, released_rows, verify_profiles, verify_typed
+from shoal.anonymizer.parameters import AT_LEAST_TWO, Range
 from shoal.corpus.tokens import STOP_WORDS, Tokens, tokenize_column
 
 _ROWS_AT_ONCE = 256
@@ -36,7 +37,7 @@ def verify_affinity(claim: Claim, evidence: Evidence) -> Verdict:
     if not degrees.holds:
         return degrees
     counts = _Counts(asked_rows(evidence))
-    released = _released(rows, counts.vectors(int(claim.values["support"])), counts, len(evidence.release))
+    released = _released(rows, counts.vectors(_support(claim, counts)), counts, len(evidence.release))
     for verdict in (
         _verify_no_private_word(released, counts),
         _verify_protected(released, float(claim.values["theta"])),
@@ -44,6 +45,12 @@ def verify_affinity(claim: Claim, evidence: Evidence) -> Verdict:
         if not verdict.holds:
             return verdict
     return verify_profiles(evidence, rows)
+
+
+def _support(claim: Claim, counts: "_Counts") -> int:
+    """The fewest users of a concept: as the claim says, or (auto) one ten-thousandth of the users (section 3.1)."""
+    support = claim.values["support"]
+    return max(2, counts.users // 10_000) if support == "auto" else int(support)
 
 
 def _verify_degrees(k: int, rows: pl.DataFrame) -> Verdict:
@@ -63,6 +70,7 @@ class _Counts:
 
     def __init__(self, asked: pl.DataFrame) -> None:
         self.texts = asked["query"].unique().sort()
+        self.users = asked["user"].n_unique()
         number = pl.DataFrame({"query": self.texts, "number": np.arange(len(self.texts))})
         self._asked = asked.join(number, on="query").select("number", "user", "times")
         self._times = self._asked.group_by("number").agg(pl.col("times").sum())
@@ -167,4 +175,16 @@ def _verify_protected(released: Released, theta: float) -> Verdict:
     return HOLDS
 
 
-VERIFIERS = {"affinity-k-anonymity": verify_affinity}
+VERIFIERS = (
+    Verifier(
+        "affinity-k-anonymity",
+        "query",
+        verify_affinity,
+        lambda values: (
+            f"For every released query, {values['k']} users in all typed it or a released one with "
+            f"cosine {values['theta']:g} to it or more."
+        ),
+        {"k": AT_LEAST_TWO, "theta": Range(float, 0.1, 1), "support": Range(int, 2, words=("auto",))},
+        files=(QUERIES,),
+    ),
+)

@@ -4,8 +4,8 @@ from collections import Counter
 
 import polars as pl
 
-from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.base import QUERIES, Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.claims.queries import (
     asked_rows,
     released_rows,
@@ -14,6 +14,7 @@ from shoal.anonymizer.claims.queries import (
     verify_degrees,
     verify_released_by_one,
 )
+from shoal.anonymizer.parameters import AT_LEAST_TWO
 from shoal.corpus.tokens import tokenize
 
 
@@ -101,4 +102,13 @@ def _verify_profiles(evidence: Evidence, rows: pl.DataFrame) -> Verdict:
     return HOLDS
 
 
-VERIFIERS = {"concept-k-anonymity": verify_concept_k_anonymity}
+VERIFIERS = (
+    Verifier(
+        "concept-k-anonymity",
+        "query",
+        verify_concept_k_anonymity,
+        lambda values: f"Every published concept stands for queries of at least {values['k']} users.",
+        {"k": AT_LEAST_TWO},
+        files=(QUERIES,),
+    ),
+)

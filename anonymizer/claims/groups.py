@@ -4,7 +4,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.parameters import AT_LEAST_TWO
 
 TOLERANCE = 1e-6
 
@@ -16,7 +17,7 @@ def verify_nothing_published(claim: Claim, evidence: Evidence) -> Verdict:
 
 
 def verify_own_profile(claim: Claim, evidence: Evidence) -> Verdict:
-    return verify_users_per_profile(Claim(claim.id, claim.statement, {"k": 1}), evidence)
+    return verify_published_means(evidence)
 
 
 def verify_one_profile(claim: Claim, evidence: Evidence) -> Verdict:
@@ -101,9 +102,15 @@ def published_in_terms_of(evidence: Evidence) -> csr_array | Verdict:
     return csr_array((weights.data, (weights.row, columns[weights.col])), shape=shape)
 
 
-VERIFIERS = {
-    "nothing-published": verify_nothing_published,
-    "none": verify_own_profile,
-    "one-profile": verify_one_profile,
-    "users-per-profile": verify_users_per_profile,
-}
+VERIFIERS = (
+    Verifier("nothing-published", "log", verify_nothing_published, lambda values: "Nothing is published."),
+    Verifier("none", "user", verify_own_profile, lambda values: "No promise: each user's own profile is published."),
+    Verifier("one-profile", "log", verify_one_profile, lambda values: "All users share one profile."),
+    Verifier(
+        "users-per-profile",
+        "user",
+        verify_users_per_profile,
+        lambda values: f"Every profile is shared by at least {values['k']} users.",
+        {"k": AT_LEAST_TWO},
+    ),
+)

@@ -2,22 +2,21 @@
 
 import numpy as np
 
-from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Unit, Verdict, broken
 
 
-def check_integrity(claim: Claim, evidence: Evidence) -> Verdict:
+def check_integrity(unit: Unit, evidence: Evidence) -> Verdict:
     for check in (
         _members_are_users_of_the_log, _one_profile_per_user, _shares_are_counted, _nobody_is_forgotten,
         _weights_are_positive,
     ):  # fmt: skip
-        verdict = check(claim, evidence)
+        verdict = check(unit, evidence)
         if not verdict.holds:
             return verdict
     return HOLDS
 
 
-def _members_are_users_of_the_log(claim: Claim, evidence: Evidence) -> Verdict:
+def _members_are_users_of_the_log(unit: Unit, evidence: Evidence) -> Verdict:
     known = set(evidence.log.users.to_list())
     for name in evidence.assignment.users.to_list():
         if name not in known:
@@ -25,8 +24,8 @@ def _members_are_users_of_the_log(claim: Claim, evidence: Evidence) -> Verdict:
     return HOLDS
 
 
-def _one_profile_per_user(claim: Claim, evidence: Evidence) -> Verdict:
-    if claim.values.get("unit") == "session":
+def _one_profile_per_user(unit: Unit, evidence: Evidence) -> Verdict:
+    if unit == "session":
         return HOLDS
     counts = np.bincount(evidence.assignment.user, minlength=len(evidence.assignment.users))
     twice = np.flatnonzero(counts > 1)
@@ -35,7 +34,7 @@ def _one_profile_per_user(claim: Claim, evidence: Evidence) -> Verdict:
     return HOLDS
 
 
-def _shares_are_counted(claim: Claim, evidence: Evidence) -> Verdict:
+def _shares_are_counted(unit: Unit, evidence: Evidence) -> Verdict:
     release, assignment = evidence.release, evidence.assignment
     pairs = np.unique(np.stack([assignment.profile, assignment.user]), axis=1)
     members = np.bincount(pairs[0], minlength=len(release))
@@ -47,7 +46,7 @@ def _shares_are_counted(claim: Claim, evidence: Evidence) -> Verdict:
     return HOLDS
 
 
-def _nobody_is_forgotten(claim: Claim, evidence: Evidence) -> Verdict:
+def _nobody_is_forgotten(unit: Unit, evidence: Evidence) -> Verdict:
     assigned = len(np.unique(evidence.assignment.user))
     missing = len(evidence.log.users) - assigned
     if missing != evidence.suppressed.users:
@@ -57,7 +56,7 @@ def _nobody_is_forgotten(claim: Claim, evidence: Evidence) -> Verdict:
     return HOLDS
 
 
-def _weights_are_positive(claim: Claim, evidence: Evidence) -> Verdict:
+def _weights_are_positive(unit: Unit, evidence: Evidence) -> Verdict:
     """A weight of 0, or one that is no number, would slip through every comparison that follows."""
     weights = evidence.release.weights
     wrong = np.flatnonzero(~(np.isfinite(weights.data) & (weights.data > 0)))

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import verify_at_least_k, verify_published_means
+from shoal.anonymizer.parameters import Range
 from shoal.corpus.profiles import Profiles
 
 
@@ -27,10 +28,10 @@ def verify_p_linkability(claim: Claim, evidence: Evidence) -> Verdict:
     enough = verify_enough_terms(Fraction(str(claim.values["p"])), evidence)
     if not enough.holds:
         return enough
-    few = verify_at_least_k(int(claim.values.get("members", 1)), evidence)
+    few = verify_at_least_k(int(claim.values["members"]), evidence)
     if not few.holds:
         return few
-    return verify_published_means(evidence, union=claim.values.get("representative") == "union")
+    return verify_published_means(evidence, union=claim.values["representative"] == "union")
 
 
 def verify_enough_terms(p: Fraction, evidence: Evidence) -> Verdict:
@@ -87,4 +88,16 @@ def _sum_by_group(rows: csr_array, assignment: Assignment, groups: int) -> csr_a
     return csr_array(csr_array((ones, places), shape=(groups, rows.shape[0])) @ rows)
 
 
-VERIFIERS = {"p-linkability": verify_p_linkability}
+VERIFIERS = (
+    Verifier(
+        "p-linkability",
+        "user",
+        verify_p_linkability,
+        lambda values: f"An average user is linked to a term of the profile with probability {values['p']:g} at most.",
+        {
+            "p": Range(float, 0.001, 1),
+            "representative": Range(str, words=("centroid", "union")),
+            "members": Range(int, 1, 10**6),
+        },
+    ),
+)

@@ -7,7 +7,8 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.parameters import AT_LEAST_TWO
 from shoal.corpus.profiles import query_term_counts
 
 
@@ -177,4 +178,14 @@ def _terms_of(mean: np.ndarray, asked: _Asked, fits: np.ndarray, order: np.ndarr
     return np.bincount(profile, weights=taken * asked.length[order], minlength=len(mean)).astype(np.int64)
 
 
-VERIFIERS = {"user-k-anonymity": verify_user_k_anonymity}
+VERIFIERS = (
+    Verifier(
+        "user-k-anonymity",
+        "user",
+        verify_user_k_anonymity,
+        lambda values: (
+            f"Every published profile is the centroid log of at least {values['k']} users, all of whom share it."
+        ),
+        {"k": AT_LEAST_TWO},
+    ),
+)

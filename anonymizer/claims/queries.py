@@ -5,8 +5,9 @@ from functools import reduce
 
 import polars as pl
 
-from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.base import QUERIES, Claim
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.parameters import AT_LEAST_TWO
 from shoal.corpus.tokens import tokenize
 
 TOLERANCE = 1e-6
@@ -131,4 +132,13 @@ def same_profile(evidence: Evidence, row: int, expected: Counter[str]) -> Verdic
     return HOLDS
 
 
-VERIFIERS = {"query-k-anonymity": verify_query_k_anonymity}
+VERIFIERS = (
+    Verifier(
+        "query-k-anonymity",
+        "query",
+        verify_query_k_anonymity,
+        lambda values: f"Every released query was typed by at least {values['k']} users.",
+        {"k": AT_LEAST_TWO},
+        files=(QUERIES,),
+    ),
+)

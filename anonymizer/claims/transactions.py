@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import verify_at_least_k
+from shoal.anonymizer.parameters import AT_LEAST_TWO, Range
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 
 MEMBERS_PER_BLOCK = 20_000  # bounds the memory of a check
@@ -183,4 +184,22 @@ def _suppression_is_counted(evidence: Evidence) -> Verdict:
     )
 
 
-VERIFIERS = {"transactional-k-anonymity": verify_transactional}
+_SENTENCES = {
+    "least-common-generalization": "Every profile is the least common generalization of the profiles of {k} users "
+    "or more.",
+    "cut": "Every profile is what the profiles of {k} users or more generalize to, the same for all.",
+}
+
+VERIFIERS = (
+    Verifier(
+        "transactional-k-anonymity",
+        "user",
+        verify_transactional,
+        lambda values: _SENTENCES[str(values["published"])].format(k=values["k"]),
+        {
+            "k": AT_LEAST_TWO,
+            "published": Range(str, words=tuple(_SENTENCES)),
+            "duplicates": Range(str, words=("keep", "drop")),
+        },
+    ),
+)

@@ -15,7 +15,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
 
 from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.parameters import AT_LEAST_TWO, Range
 from shoal.corpus.profiles import query_term_counts
 
 Vocabulary = dict[str, int]
@@ -65,7 +66,7 @@ class Case:
 
     def _parts(self, first: int, last: int) -> list[slice]:
         """The events of one user as they are, or cut where the gap of the claim is exceeded."""
-        if self.claim.values["unit"] != "session":
+        if "gap" not in self.claim.values:
             return [slice(first, last)]
         time = self.evidence.log.time[first:last].tolist()
         seconds = 60 * int(self.claim.values["gap"])
@@ -258,4 +259,28 @@ def _the_rest(case: Case) -> Verdict:
     return HOLDS
 
 
-VERIFIERS = {"vocabulary-k-anonymity": verify_vocabularies}
+_VALUES = {
+    "k": AT_LEAST_TWO,
+    "epsilon": Range(int, 0, 12),
+    "typical": Range(str, words=("vote", "bags", "generalize")),
+}
+
+VERIFIERS = (
+    Verifier(
+        "vocabulary-k-anonymity",
+        "user",
+        verify_vocabularies,
+        lambda values: f"Every vocabulary is shared by at least {values['k']} users.",
+        _VALUES,
+    ),
+    Verifier(
+        "session-vocabulary-k-anonymity",
+        "session",
+        verify_vocabularies,
+        lambda values: (
+            f"Every vocabulary is shared by sessions of at least {values['k']} users, "
+            f"where {values['gap']} minutes of silence end a session."
+        ),
+        {**_VALUES, "gap": Range(int, 1, 10**6)},
+    ),
+)

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from shoal.anonymizer.base import Anonymized, Method, MethodInfo, Release
-from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.claims import Evidence, Verdict, find_verifier, verify
 from shoal.anonymizer.contract.mutants import mutants
 from shoal.anonymizer.contract.sample_logs import awkward_logs, log_of, sample_log
 from shoal.anonymizer.parameters import Parameter, Value
@@ -172,7 +172,7 @@ def check_the_release_is_well_formed(method: MethodClass) -> None:
 def check_a_user_has_one_profile(method: MethodClass) -> None:
     made = _run(method(_knowledge()), sample_log(), 0)
     counts = np.bincount(made.assignment.user, minlength=1)
-    sessions = made.claim.values.get("unit") == "session"
+    sessions = find_verifier(made.claim.id).unit == "session"
     _must(sessions or counts.max() <= 1, f"{method.info.id} gives a user {counts.max()} pseudonyms")
 
 
@@ -180,7 +180,9 @@ def check_the_claim_verifies(method: MethodClass) -> None:
     log = sample_log()
     for seed in range(3):
         made = _run(method(_knowledge()), log, seed)
-        _must(made.claim.statement.endswith("."), f"{method.info.id}: the claim is one sentence")
+        sentence = _verdict(made, log).sentence
+        _must(sentence.endswith(".") and "\n" not in sentence, f"{method.info.id}: the claim is one sentence")
+        _must(made.claim == method(_knowledge()).claim(), f"{method.info.id} promises other than its settings say")
         _holds(method, made, log, f"seed {seed}")
 
 

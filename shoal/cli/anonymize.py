@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release
 from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of, tell_rejected
@@ -47,4 +48,4 @@ def run_anonymize(options: argparse.Namespace) -> None:
         return
     print(f"{manifest.users} users, {manifest.groups} published profiles in {options.out}")
     print(f"suppressed: {made.suppressed.occurrences} occurrences, {made.suppressed.users} users left with nothing")
-    print(f"claim: {made.claim.statement} Check it by: shoal verify {options.out} --log {options.log}")
+    print(f"to be checked by `shoal verify {options.out} --log {options.log}`: {sentence(made.claim)}")

@@ -1,6 +1,7 @@
 """shoal verify: is the promise of a release kept on what was published?"""
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from shoal.anonymizer.release_files import read_release
@@ -25,12 +26,10 @@ def run_verify(options: argparse.Namespace) -> int:
         log, _ = log_of(options, progress)
     verdict = verify_stored(stored, log)
     if options.json:
-        print_json(
-            {"claim": stored.manifest.claim.id, "holds": verdict.holds, "counterexample": verdict.counterexample}
-        )
+        print_json({"claim": stored.manifest.claim.id, **asdict(verdict)})
     elif verdict.holds:
-        print(f"holds: {stored.manifest.claim.statement}")
+        print(f"holds: {verdict.sentence}")
     else:
-        print(f"BROKEN: {stored.manifest.claim.statement}")
+        print(f"BROKEN: {verdict.sentence}")
         print(f"counterexample: {verdict.counterexample}")
     return 0 if verdict.holds else 1

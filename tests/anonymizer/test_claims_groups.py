@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Assignment, Claim, Suppressed
-from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.claims import Evidence, Verdict, collect, verifiers, verify
 from shoal.anonymizer.contract.mutants import mutants
 from shoal.anonymizer.contract.sample_logs import log_of, sample_log
 from shoal.anonymizer.registry import make_method
@@ -71,7 +71,7 @@ def test_a_changed_weight_is_seen_whatever_it_is(weight: float) -> None:
 
 def test_a_group_under_k_is_seen() -> None:
     release = made("random", k=4)
-    claim = Claim("users-per-profile", "More is said than is true.", {"k": 6})
+    claim = Claim("users-per-profile", {"k": 6})
     assert "fewer than k=6" in verdict(replace(release, claim=claim)).counterexample
 
 
@@ -129,13 +129,41 @@ def test_a_wrong_count_of_what_was_suppressed_is_seen() -> None:
 
 
 def test_more_than_one_profile_is_not_one() -> None:
-    release = replace(made("random"), claim=Claim("one-profile", "All users share one profile."))
+    release = replace(made("random"), claim=Claim("one-profile"))
     assert "should share one" in verdict(release).counterexample
 
 
 def test_a_claim_without_a_verifier_or_without_its_values_is_bad_input() -> None:
     release = made("random")
     with pytest.raises(InputError, match="no verifier for the claim 'magic': known are"):
-        verdict(replace(release, claim=Claim("magic", "Trust me.")))
+        verdict(replace(release, claim=Claim("magic")))
     with pytest.raises(InputError, match="says nothing of 'k'"):
-        verdict(replace(release, claim=Claim("users-per-profile", "But how many?")))
+        verdict(replace(release, claim=Claim("users-per-profile")))
+
+
+@pytest.mark.parametrize("k", [1, 0, -3, 5.0, 5.9, True, "5", "two", float("nan"), 10**9, None, [5]])
+def test_a_value_of_another_type_or_out_of_its_range_is_bad_input(k: object) -> None:
+    claim = Claim("users-per-profile", {"k": k})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match=r"says k=.*, expected a whole number from 2 to 1,000,000"):
+        verdict(replace(made("random"), claim=claim))
+
+
+def test_a_value_that_the_claim_does_not_have_is_bad_input() -> None:
+    for more in ({"unit": "session"}, {"statement": "At least 1000 users."}):
+        with pytest.raises(InputError, match="the claim users-per-profile has no value"):
+            verdict(replace(made("random"), claim=Claim("users-per-profile", {"k": 5, **more})))
+
+
+def test_the_verifier_writes_the_sentence_from_the_values_that_it_checked() -> None:
+    release = made("random", k=4)
+    assert verdict(release).sentence == "Every profile is shared by at least 4 users."
+    broken = verdict(replace(release, claim=Claim("users-per-profile", {"k": 6})))
+    assert broken.sentence == "Every profile is shared by at least 6 users."
+
+
+def test_two_verifiers_for_one_claim_and_what_is_no_verifier_are_errors() -> None:
+    known = list(verifiers().values())
+    with pytest.raises(InputError, match="two verifiers for the claim 'none'"):
+        collect([*known, replace(verifiers()["none"])])
+    with pytest.raises(InputError, match=r"is no anonymizer\.claims\.Verifier"):
+        collect([*known, lambda claim, evidence: None])  # type: ignore[list-item]

@@ -11,7 +11,7 @@ from shoal.anonymizer.base import Anonymized, Claim, ReleasedQueries, Suppressed
 from shoal.anonymizer.publish import pseudonyms, publish, publish_centroids
 from shoal.corpus.profiles import Profiles
 
-CLAIM = Claim("users-per-profile", "Toy.", {"k": 1})
+CLAIM = Claim("users-per-profile", {"k": 2})
 
 
 def profiles_of(rows: list[list[int]]) -> Profiles:

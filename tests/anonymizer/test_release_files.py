@@ -97,7 +97,7 @@ def test_generalized_terms_and_queries_come_back(tmp_path: Path) -> None:
     one = np.zeros(1, dtype=np.int32)
     made = publish(
         pl.Series(["x"]), (one, one), csr_array(np.array([[1.0, 0.5]])), ["food.n.01", "wine"],
-        Claim("none", "Toy."), Suppressed(), np.array([True, False]), queries,
+        Claim("none"), Suppressed(), np.array([True, False]), queries,
     )  # fmt: skip
     log = log_of([("x", "wine")])
     write_release(tmp_path / "release", made, make_method("original", {}), log, 0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
-from shoal.anonymizer.claims import HOLDS, verifiers
+from shoal.anonymizer.claims import HOLDS, Verifier, verifiers
 from shoal.anonymizer.contract import Check, MethodClass, check_method, name_of, pairs
 from shoal.anonymizer.parameters import group_size
 from shoal.anonymizer.publish import publish_centroids
@@ -33,8 +33,9 @@ PACKAGE = '''
 import numpy as np
 
 from shoal.anonymizer.base import Claim, ProfileMethod, MethodInfo
+from shoal.anonymizer.claims import Verifier
 from shoal.anonymizer.claims.groups import verify_users_per_profile
-from shoal.anonymizer.parameters import group_size
+from shoal.anonymizer.parameters import AT_LEAST_TWO, group_size
 from shoal.anonymizer.publish import publish_centroids
 
 
@@ -51,6 +52,9 @@ class Neighbours(ProfileMethod):
         parameters=(group_size(),),
     )
 
+    def claim(self):
+        return Claim("side-by-side", {"k": self.k})
+
     def anonymize(self, data, *, seed=0, progress=lambda done, total, stage: None):
         users = np.flatnonzero(data.size > 0)
         self.need_users(len(users), self.k)
@@ -58,17 +62,22 @@ class Neighbours(ProfileMethod):
         group = np.full(len(data), -1)
         for number, members in enumerate(np.array_split(users, len(users) // self.k)):
             group[members] = number
-        claim = Claim("side-by-side", "Every profile is shared by at least k users.", {"k": self.k})
-        return publish_centroids(data, group, claim)
+        return publish_centroids(data, group, self.claim())
 
 
-verify_side_by_side = verify_users_per_profile
+side_by_side = Verifier(
+    "side-by-side",
+    "user",
+    verify_users_per_profile,
+    lambda values: f"{values['k']} neighbours share a profile.",
+    {"k": AT_LEAST_TWO},
+)
 '''
 ENTRY_POINTS = """[shoal.anonymizers]
 neighbours = toy_neighbours:Neighbours
 
 [shoal.claims]
-side-by-side = toy_neighbours:verify_side_by_side
+side-by-side = toy_neighbours:side_by_side
 """
 
 
@@ -124,7 +133,7 @@ class Honest(ProfileMethod):
         return publish_centroids(data, self.groups(users, len(data), seed), self.claim())
 
     def claim(self) -> Claim:
-        return Claim("users-per-profile", "Every profile is shared by at least k users.", {"k": self.k})
+        return Claim("users-per-profile", {"k": self.k})
 
     def groups(self, users: np.ndarray, total: int, seed: int) -> np.ndarray:
         group = np.full(total, -1)
@@ -214,7 +223,7 @@ class AlwaysHolds(Honest):
     """Guarantee: a claim that nothing can break."""
 
     def claim(self) -> Claim:
-        return Claim("trust-me", "All is well.")
+        return Claim("trust-me")
 
 
 def test_the_honest_toy_keeps_the_contract() -> None:
@@ -245,7 +254,8 @@ def test_the_contract_lets_a_crash_through() -> None:
 
 
 def test_the_contract_sees_a_verifier_that_always_agrees(fresh_registry: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(verifiers(), "trust-me", lambda claim, evidence: HOLDS)
+    agreeing = Verifier("trust-me", "user", lambda claim, evidence: HOLDS, lambda values: "All is well.")
+    monkeypatch.setitem(verifiers(), "trust-me", agreeing)
     with pytest.raises(AssertionError, match="its verifier accepts a release with a term that nobody used"):
         check_method(AlwaysHolds)
 

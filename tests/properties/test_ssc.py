@@ -194,7 +194,7 @@ def test_sessions_of_length_one_are_grouped_over_different_users() -> None:
     users = [f"u{x % 4}" for x in range(16)]
     log = make_log(pl.Series(users), pl.Series(["dog", "cat"] * 8), np.arange(16) * 10**5)
     made = SSC(k=3, gap=30).anonymize(log)
-    assert made.claim.values["unit"] == "session"
+    assert made.claim.id == "session-vocabulary-k-anonymity"
     assert made.release.users.min() >= 3
     assert verify(made.claim, Evidence(made.release, made.assignment, made.suppressed, log, Knowledge())).holds
 

@@ -90,8 +90,9 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
     measured = _measure(made, log, method, seed, index, steps) | {"seconds": round(seconds, 3)}
     certificate = {
         "release": release_id, "method": manifest.method, "parameters": manifest.parameters, "seed": seed,
-        "data_sha256": manifest.input, "claim": asdict(manifest.claim), "holds": verdict.holds,
-        "counterexample": verdict.counterexample, "checked_at": checked_at.isoformat(timespec="seconds"),
+        "data_sha256": manifest.input, "claim": asdict(manifest.claim), "sentence": verdict.sentence,
+        "holds": verdict.holds, "counterexample": verdict.counterexample,
+        "checked_at": checked_at.isoformat(timespec="seconds"),
         "version": version("shoal"),
     }  # fmt: skip
     write_json(folder.parent / "certificate.json", certificate)
@@ -138,7 +139,7 @@ def summary(made: Anonymized, verdict: Verdict, measured: dict[str, float], user
     """What a job's page shows."""
     return {
         "users": users, "groups": len(made.release), "sizes": group_sizes(made.release.users),
-        "suppressed": asdict(made.suppressed), "claim": made.claim.statement, "claim_id": made.claim.id,
+        "suppressed": asdict(made.suppressed), "claim": verdict.sentence, "claim_id": made.claim.id,
         "holds": verdict.holds, "counterexample": verdict.counterexample, "measured": measured,
     }  # fmt: skip
 

@@ -9,7 +9,7 @@ from shoal.anonymizer.methods.affinity.concepts import mine_concepts
 from shoal.anonymizer.methods.affinity.grown_graphs import cores_of_grown_graphs
 from shoal.anonymizer.methods.affinity.kcores import generalized_cores
 from shoal.anonymizer.methods.affinity.pairs import affinity_graph
-from shoal.anonymizer.parameters import Parameter, Value
+from shoal.anonymizer.parameters import Parameter
 from shoal.anonymizer.publish_queries import publish_unchanged
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
@@ -54,6 +54,9 @@ class Affinity(LogMethod):
     exact: str
     v_max: int
 
+    def claim(self) -> Claim:
+        return Claim("affinity-k-anonymity", {"k": self.k, "theta": self.theta, "support": self.support})
+
     def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         self.need_users(len(log.users), self.k)
         progress(0, 1, "reading queries")
@@ -61,7 +64,7 @@ class Affinity(LogMethod):
         progress(1, 1, "reading queries")
         degree = self.degrees(queries, progress)
         progress(0, 1, "publishing")
-        made = publish_unchanged(log, queries, degree, self.k, self._claim(queries), self.knowledge)
+        made = publish_unchanged(log, queries, degree, self.k, self.claim(), self.knowledge)
         progress(1, 1, "publishing")
         return made
 
@@ -85,8 +88,3 @@ class Affinity(LogMethod):
     def _support(self, queries: DistinctQueries) -> int:
         users = int((np.diff(queries.asked.indptr) > 0).sum())
         return max(2, users // USERS_PER_SUPPORT) if self.support == "auto" else int(self.support)
-
-    def _claim(self, queries: DistinctQueries) -> Claim:
-        statement = f"Every released query, or one with cosine {self.theta:g} to it, was typed by {self.k} users."
-        values: dict[str, Value] = {"k": self.k, "theta": self.theta, "support": self._support(queries)}
-        return Claim("affinity-k-anonymity", statement, values)

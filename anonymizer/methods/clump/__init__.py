@@ -16,7 +16,7 @@ from shoal.anonymizer.methods.clump.clusters import (
     open_clusters,
     reopened,
 )
-from shoal.anonymizer.parameters import Parameter, Value, group_size
+from shoal.anonymizer.parameters import Parameter, group_size
 from shoal.anonymizer.transactions import Transactions, publish_generalized, transactions_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
@@ -56,6 +56,10 @@ class Clump(ProfileMethod):
     order: str
     duplicates: str
 
+    def claim(self) -> Claim:
+        published = "least-common-generalization"
+        return Claim("transactional-k-anonymity", {"k": self.k, "published": published, "duplicates": self.duplicates})
+
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         taxonomy = self.knowledge.taxonomy
         transactions = transactions_of(profiles, taxonomy)
@@ -64,14 +68,7 @@ class Clump(ProfileMethod):
         group, copies = self._cluster(transactions, order, taxonomy, progress)
         if self.duplicates == "drop":
             copies.data[:] = 1
-        values: dict[str, Value] = {
-            "k": self.k,
-            "published": "least-common-generalization",
-            "duplicates": self.duplicates,
-        }
-        statement = f"Every profile is the least common generalization of the profiles of at least {self.k} users."
-        claim = Claim("transactional-k-anonymity", statement, values)
-        return publish_generalized(profiles, transactions, group, copies, taxonomy, claim)
+        return publish_generalized(profiles, transactions, group, copies, taxonomy, self.claim())
 
     def _sorted(self, length: np.ndarray, seed: int) -> np.ndarray:
         """Line 2 of the algorithm; ascending is the exact reverse of descending (section 4.1)."""

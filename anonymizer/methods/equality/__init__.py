@@ -29,12 +29,14 @@ class Equality(LogMethod):
     )
     k: int
 
+    def claim(self) -> Claim:
+        return Claim("query-k-anonymity", {"k": self.k})
+
     def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         self.need_users(len(log.users), self.k)
         progress(0, 2, "counting the users of each query")
         queries = distinct_queries(log)
         progress(1, 2, "counting the users of each query")
-        claim = Claim("query-k-anonymity", f"Every released query was typed by at least {self.k} users.", {"k": self.k})
-        made = publish_unchanged(log, queries, queries.users, self.k, claim, self.knowledge)
+        made = publish_unchanged(log, queries, queries.users, self.k, self.claim(), self.knowledge)
         progress(2, 2, "counting the users of each query")
         return made

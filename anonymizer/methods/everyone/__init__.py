@@ -21,9 +21,11 @@ class Everyone(ProfileMethod):
         does_not_protect="A term that a single user typed is still in the average, for all to see.",
     )
 
+    def claim(self) -> Claim:
+        return Claim("one-profile")
+
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         if not profiles.size.any():
             raise InputError("no user of the log has a profile: its queries hold no term that the dictionary knows")
         progress(0, len(profiles), "averaging profiles")
-        claim = Claim("one-profile", "All users share one profile.")
-        return publish_centroids(profiles, np.where(profiles.size > 0, 0, -1), claim)
+        return publish_centroids(profiles, np.where(profiles.size > 0, 0, -1), self.claim())

@@ -65,18 +65,16 @@ class Linkability(ProfileMethod):
     members: int
     block: int | str
 
+    def claim(self) -> Claim:
+        return Claim("p-linkability", {"p": self.p, "representative": self.representative, "members": self.members})
+
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         users = np.flatnonzero(profiles.size > 0)
         part = profiles.select(users)
         self.need(part)
         group = np.full(len(profiles), -1)
         group[users] = self.bundle(part, np.random.default_rng(seed), progress)
-        claim = Claim(
-            id="p-linkability",
-            statement=f"An average user is linked to a term of the profile with probability {self.p:g} at most.",
-            values={"p": self.p, "representative": self.representative, "members": self.members},
-        )
-        return publish_centroids(profiles, group, claim, union=self.representative == "union")
+        return publish_centroids(profiles, group, self.claim(), union=self.representative == "union")
 
     def enough_terms(self, profiles: Profiles) -> int:
         """The fewest distinct terms of a group: |G| >= |U|_avg / p, without rounding errors."""

@@ -52,6 +52,9 @@ class Microaggregation(LogMethod):
     categories: int
     search: str
 
+    def claim(self) -> Claim:
+        return Claim("user-k-anonymity", {"k": self.k})
+
     def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         terms, query_terms = query_term_counts(log, self.knowledge.words)
         asked = _asked(log, np.diff(query_terms.indptr) > 0)
@@ -62,7 +65,7 @@ class Microaggregation(LogMethod):
         cluster = self._clusters(profiles, progress)
         weights = csr_array(centroid_logs(asked, cluster, np.random.default_rng(seed)) @ query_terms)
         suppressed = Suppressed(_left_out(profiles, cluster, weights), len(log.users) - len(users))
-        return publish(log.users, (users, cluster), weights.astype(float), terms, self._claim(len(users)), suppressed)
+        return publish(log.users, (users, cluster), weights.astype(float), terms, self.claim(), suppressed)
 
     def _clusters(self, profiles: Profiles, progress: Progress) -> np.ndarray:
         """Data preparation (Algorithms 1, 2) and partition (3, 4)."""
@@ -76,11 +79,6 @@ class Microaggregation(LogMethod):
 
     def _search(self, users: int) -> str:
         return self.search if self.search != "auto" else ("exact" if users <= KEPT_USERS else "blocks")
-
-    def _claim(self, users: int) -> Claim:
-        """The promise, and which search was used, so that the manifest says what `auto` chose."""
-        statement = f"Every published profile is the centroid log of at least {self.k} users, who all share it."
-        return Claim("user-k-anonymity", statement, {"k": self.k, "search": self._search(users)})
 
 
 def _asked(log: QueryLog, has_terms: np.ndarray) -> csr_array:

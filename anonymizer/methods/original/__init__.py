@@ -20,7 +20,10 @@ class Original(ProfileMethod):
         does_not_protect="Anyone who knows a few of a person's terms finds the profile and reads the rest.",
     )
 
+    def claim(self) -> Claim:
+        return Claim("none")
+
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         progress(0, len(profiles), "publishing profiles")
         group = np.where(profiles.size > 0, np.cumsum(profiles.size > 0) - 1, -1)
-        return publish_centroids(profiles, group, Claim("none", "No promise: each user's own profile is published."))
+        return publish_centroids(profiles, group, self.claim())

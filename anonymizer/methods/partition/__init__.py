@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
 from shoal.anonymizer.methods.partition.drilldown import State, Tree, drill_down, fewest_copies, new_state
-from shoal.anonymizer.parameters import Parameter, Value, group_size
+from shoal.anonymizer.parameters import Parameter, group_size
 from shoal.anonymizer.transactions import Transactions, publish_generalized, transactions_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
@@ -39,6 +39,10 @@ class Partition(ProfileMethod):
     k: int
     bags: str
 
+    def claim(self) -> Claim:
+        duplicates = "keep" if self.bags == "yes" else "drop"
+        return Claim("transactional-k-anonymity", {"k": self.k, "published": "cut", "duplicates": duplicates})
+
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         taxonomy = self.knowledge.taxonomy
         transactions = transactions_of(profiles, taxonomy)
@@ -47,14 +51,7 @@ class Partition(ProfileMethod):
         copies = _copies_all_can_supply(transactions, state, len(taxonomy))
         if self.bags == "no":
             copies.data[:] = 1
-        values: dict[str, Value] = {
-            "k": self.k,
-            "published": "cut",
-            "duplicates": "keep" if self.bags == "yes" else "drop",
-        }
-        statement = f"Every profile is what the profiles of at least {self.k} users generalize to, the same for all."
-        claim = Claim("transactional-k-anonymity", statement, values)
-        return publish_generalized(profiles, transactions, state.done, copies, taxonomy, claim)
+        return publish_generalized(profiles, transactions, state.done, copies, taxonomy, self.claim())
 
     def _drill_down(self, transactions: Transactions, taxonomy: Taxonomy, progress: Progress) -> State:
         tree = Tree(taxonomy.end, taxonomy.depth, taxonomy.leaves)

@@ -21,9 +21,11 @@ class Plain(ProfileMethod):
         does_not_protect="The queries themselves, which the engine still sees.",
     )
 
+    def claim(self) -> Claim:
+        return Claim("nothing-published")
+
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         progress(0, len(profiles), "leaving profiles out")
         nobody = np.empty(0, dtype=np.int32)
-        claim = Claim("nothing-published", "Nothing is published.")
         suppressed = Suppressed(int(profiles.occurrences.sum()), len(profiles))
-        return publish(profiles.users, (nobody, nobody), csr_array((0, 0), dtype=float), [], claim, suppressed)
+        return publish(profiles.users, (nobody, nobody), csr_array((0, 0), dtype=float), [], self.claim(), suppressed)

@@ -23,6 +23,9 @@ class Random(ProfileMethod):
     )
     k: int
 
+    def claim(self) -> Claim:
+        return Claim("users-per-profile", {"k": self.k})
+
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         users = np.flatnonzero(profiles.size > 0)
         self.need_users(len(users), self.k)
@@ -31,5 +34,4 @@ class Random(ProfileMethod):
         for number, members in enumerate(np.array_split(shuffled, len(users) // self.k)):
             group[members] = number
             progress(number, len(users) // self.k, "grouping users")
-        claim = Claim("users-per-profile", f"Every profile is shared by at least {self.k} users.", {"k": self.k})
-        return publish_centroids(profiles, group, claim)
+        return publish_centroids(profiles, group, self.claim())

@@ -67,6 +67,12 @@ class SSC(LogMethod):
     typical: str
     gap: int | str
 
+    def claim(self) -> Claim:
+        values: dict[str, Value] = {"k": self.k, "epsilon": self.epsilon, "typical": self.typical}
+        if self.gap == "none":
+            return Claim("vocabulary-k-anonymity", values)
+        return Claim("session-vocabulary-k-anonymity", {**values, "gap": self.gap})
+
     def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         T, user = self._vocabularies(log)
         leaf = np.array([_or_none(self.knowledge.taxonomy.leaf(term)) for term in T.terms], dtype=np.int64)
@@ -82,7 +88,7 @@ class SSC(LogMethod):
         typical = typical_vocabularies([c.centre for c in clusters], wording, self.typical)
         represented = sum(len(c.members) * c.centre.occurrences for c in clusters)
         return publish(
-            log.users, _pairs(clusters, user), typical.weights, typical.labels, self._claim(),
+            log.users, _pairs(clusters, user), typical.weights, typical.labels, self.claim(),
             Suppressed(int(T.counts.sum()) - represented, len(log.users) - len(users)), typical.generalized,
         )  # fmt: skip
 
@@ -132,14 +138,6 @@ class SSC(LogMethod):
             centres.move(c, joined(centres.of[c], *T.of(t), near, cost))
             CL[c].members.append(t)
         return [Cluster(C.members, centre) for C, centre in zip(CL, centres.of, strict=True)]
-
-    def _claim(self) -> Claim:
-        unit = "user" if self.gap == "none" else "session"
-        values: dict[str, Value] = {"k": self.k, "unit": unit, "epsilon": self.epsilon, "typical": self.typical}
-        if unit == "session":
-            values["gap"] = self.gap
-        whose = "users" if unit == "user" else "sessions of different users"
-        return Claim("vocabulary-k-anonymity", f"Every vocabulary is shared by at least {self.k} {whose}.", values)
 
 
 def _or_none(leaf: int | None) -> int:

@@ -37,6 +37,9 @@ class WordnetQueries(LogMethod):
     )
     k: int
 
+    def claim(self) -> Claim:
+        return Claim("concept-k-anonymity", {"k": self.k})
+
     def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         self.need_users(len(log.users), self.k)
         progress(0, 1, "reading queries")
@@ -45,8 +48,7 @@ class WordnetQueries(LogMethod):
         specializer = Specializer(self.knowledge.taxonomy, queries.askers, queries.occurrences, self.k)
         concept = specializer.concepts(query, leaf, progress)
         forms, released = self._generalized(queries, concept)
-        statement = f"Every published concept stands for queries of at least {self.k} users."
-        return publish_forms(log, released, forms, Claim("concept-k-anonymity", statement, {"k": self.k}))
+        return publish_forms(log, released, forms, self.claim())
 
     def _leaves(self, log: QueryLog, queries: DistinctQueries) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of (query, leaf of the taxonomy that is a term of it), sorted by both."""
