@@ -1,5 +1,6 @@
 """What is known besides the log? The taxonomy, the senses of words, the dictionary and the topic directory."""
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,26 +10,29 @@ import numpy as np
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.dictionary import Dictionary, dictionary
 from shoal.corpus.knowledge.directory import SenseDirectory, TopicDirectory
-from shoal.corpus.knowledge.directory_files import read_directory
+from shoal.corpus.knowledge.directory_files import directory_digest, read_directory
 from shoal.corpus.knowledge.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
 from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.tokens import STOP_WORDS
 
 
 @dataclass(frozen=True)
 class Knowledge:
     """Public background that methods, attackers, search and measures share. Read only when asked for.
 
-    Without a taxonomy file it is WordNet's nouns; without a dictionary, the leaves of the taxonomy; without a topic
+    Without a taxonomy file it is WordNet's nouns; without a dictionary, any token where there is a topic directory
+    (which was chosen because it knows what the taxonomy does not), else the leaves of the taxonomy; without a topic
     directory, the taxonomy is the directory.
     """
 
     taxonomy_file: Path | None = None
-    dictionary_name: str = ""  # one of corpus.profiles.DICTIONARIES; empty: what fits the taxonomy
+    dictionary_name: str = ""  # one of DICTIONARIES; empty: what fits the files
     directory_file: Path | None = field(default=None, kw_only=True)
 
     @property
     def dictionary(self) -> str:
-        return self.dictionary_name or ("taxonomy" if self.taxonomy_file else "wordnet")
+        fitting = "any" if self.directory_file else "taxonomy" if self.taxonomy_file else "wordnet"
+        return self.dictionary_name or fitting
 
     @cached_property
     def words(self) -> Dictionary:
@@ -57,6 +61,27 @@ class Knowledge:
             return read_directory(self.directory_file, self.words)
         names = self.taxonomy.labels if self.taxonomy_file else load_wordnet().synsets
         return SenseDirectory(self.senses, self.hypernym, names)
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """What a release rests on besides its log, by sha-256: the taxonomy, the dictionary, a directory, WordNet.
+
+        A part that nothing here rests on is absent: the directory where there is no file, WordNet where taxonomy and
+        dictionary are others.
+        """
+        parts = {"taxonomy": self.taxonomy.digest, "dictionary": self._dictionary_digest}
+        if self.directory_file is not None:
+            parts["directory"] = directory_digest(self.directory_file)
+        if self.taxonomy_file is None or self.dictionary == "wordnet":
+            parts["wordnet"] = load_wordnet().digest
+        return parts
+
+    @property
+    def _dictionary_digest(self) -> str:
+        lemmas = load_wordnet().digest if self.dictionary == "wordnet" else ""
+        leaves = self.taxonomy.digest if self.dictionary == "taxonomy" else ""
+        content = [self.dictionary, lemmas, leaves, *sorted(STOP_WORDS)]
+        return hashlib.sha256("\n".join(content).encode()).hexdigest()
 
     def stands_for(self, label: str) -> list[str]:
         """The terms that a generalized label stands for: the leaves below it, or the members of a bag a|b|c."""

@@ -2,7 +2,9 @@
 
 import codecs
 import gzip
+import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -28,18 +30,34 @@ Entry = tuple[str, str, str]
 def read_directory(path: str | Path, words: Dictionary, progress: Progress = silent) -> SearchedDirectory:
     """The directory in a file, searched by BM25; a term is what the dictionary `words` says."""
     path = Path(path)
+    with _opened(path) as (file, raw):
+        table = _table(_entries(file, raw, path, progress))
+    if not len(table):
+        raise InputError(f"{path.name} holds no entry: expected {EXPECTED}")
+    return search_in(table, words)
+
+
+def directory_digest(path: str | Path) -> str:
+    """A sha-256 of what the file holds, the same however it was packed."""
+    sha = hashlib.sha256()
+    with _opened(Path(path)) as (file, _):
+        while chunk := file.read(CHUNK):
+            sha.update(chunk)
+    return sha.hexdigest()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes] | gzip.GzipFile, IO[bytes]]]:
+    """The file to be read, unpacked, and the file as it lies there, to tell how far one is."""
     if not path.is_file():
         raise InputError(f"no topic directory at {path}: give {EXPECTED}")
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
-            table = _table(_entries(gzip.GzipFile(fileobj=raw) if packed else raw, raw, path, progress))
+            yield gzip.GzipFile(fileobj=raw) if packed else raw, raw
     except (gzip.BadGzipFile, EOFError, OSError) as error:
         raise InputError(f"{path.name} cannot be read ({error}): is it whole?") from error
-    if not len(table):
-        raise InputError(f"{path.name} holds no entry: expected {EXPECTED}")
-    return search_in(table, words)
 
 
 def _table(entries: Iterator[Entry]) -> pl.DataFrame:

@@ -78,7 +78,9 @@ class Taxonomy:
         """The tree as child<TAB>parent lines."""
         return (f"{self.labels[v]}\t{self.labels[self.parent[v]]}" for v in range(1, len(self)))
 
+    @cached_property
     def digest(self) -> str:
+        """A sha-256 of the tree: that of a file, and that of the lines written from it."""
         return hashlib.sha256("\n".join(self.lines()).encode()).hexdigest()
 
 

@@ -1,10 +1,11 @@
 """What does WordNet say of nouns? Its words, their ranked senses and hypernyms as columns, read once through NLTK."""
 
+import hashlib
 import os
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,14 @@ class WordNet:
     hypernym: np.ndarray  # each synset's first hypernym, -1 at the root
     irregular: list[tuple[str, str]]  # inflected form and lemma, from noun.exc
     endings: list[tuple[str, str]]  # morphy's rules: an ending and what it becomes
+
+    @cached_property
+    def digest(self) -> str:
+        """A sha-256 of all columns."""
+        sha = hashlib.sha256()
+        for column in (getattr(self, field.name) for field in fields(self)):
+            sha.update(np.ascontiguousarray(column).data if isinstance(column, np.ndarray) else repr(column).encode())
+        return sha.hexdigest()
 
     @cached_property
     def number(self) -> dict[str, int]:

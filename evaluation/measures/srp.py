@@ -1,5 +1,6 @@
 """Are a user's topics still there? The semantic remain percentage (Erola et al., Eq. 4), level by level."""
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -7,7 +8,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.directory import LevelCategories, term_categories
+from shoal.corpus.knowledge.directory import LevelCategories, TopicDirectory, term_categories
 from shoal.corpus.profiles import Profiles
 from shoal.evaluation.measures.fate import profiles_held
 
@@ -32,14 +33,23 @@ def srp(
     held = profiles_held(assignment, profiles, len(release))
     terms = sorted({*profiles.terms, *release.labels})
     own, published = _over(profiles.counts, profiles.terms, terms), _over(release.weights, release.labels, terms)
-    found = _categories(tuple(terms), knowledge, levels, categories)
+    topics = _Topics(tuple(sorted(knowledge.digests.items())), knowledge.directory)
+    found = _categories(tuple(terms), topics, levels, categories)
     return [_remaining(csr_array(own @ level.of_terms), csr_array(published @ level.of_terms), held) for level in found]
 
 
+@dataclass(frozen=True)
+class _Topics:
+    """A directory that is told from others by what its files hold: one may change under the same name."""
+
+    digests: tuple[tuple[str, str], ...]
+    directory: TopicDirectory = field(compare=False)
+
+
 @lru_cache(maxsize=2)
-def _categories(terms: tuple[str, ...], knowledge: Knowledge, levels: int, categories: int) -> list[LevelCategories]:
+def _categories(terms: tuple[str, ...], topics: _Topics, levels: int, categories: int) -> list[LevelCategories]:
     """Kept, because all releases of one log have the same terms."""
-    return term_categories(terms, knowledge.directory, levels, categories)
+    return term_categories(terms, topics.directory, levels, categories)
 
 
 def _remaining(own: csr_array, published: csr_array, held: csr_array) -> float:

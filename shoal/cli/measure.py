@@ -1,6 +1,7 @@
 """How is a release measured from the command line? shoal measure."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from shoal.anonymizer.release_files import read_release
@@ -23,10 +24,14 @@ def add_commands(commands: Commands) -> None:
 def run_measure(options: argparse.Namespace) -> None:
     given = knowledge_of(options) if options.taxonomy or options.dictionary else None
     stored = read_release(options.release, given)
+    knowledge = stored.knowledge
+    if options.directory:  # the words stay those that the release was made with
+        knowledge = replace(knowledge, dictionary_name=knowledge.dictionary, directory_file=options.directory)
+        _ = knowledge.directory  # a bad file is refused before any work is done
     with bar() as progress:
         log, _ = log_of(options, progress)
         measured = measure_release(
-            stored.release, stored.assignment, log, stored.knowledge,
+            stored.release, stored.assignment, log, knowledge,
             seed=options.seed, victims=options.victims, claim=stored.manifest.claim, progress=progress,
         )  # fmt: skip
     measured["suppressed"] = float(stored.manifest.suppressed.occurrences)

@@ -75,7 +75,7 @@ def test_more_matching_entries_put_a_category_first(tmp_path: Path) -> None:
 
 def test_directory_texts_are_read_by_the_dictionary_as_queries_are(tmp_path: Path) -> None:
     path = written(tmp_path, "path\ttitle\tdescription\nTop/Animals\tDogs\tall about dogs\n")
-    assert Knowledge(directory_file=path).directory.categories("dog") == [("Animals",)]
+    assert Knowledge(None, "wordnet", directory_file=path).directory.categories("dog") == [("Animals",)]
 
 
 def test_bm25_is_its_formula() -> None:

@@ -115,7 +115,7 @@ def test_the_clusters_never_fall_under_k_and_the_rest_is_spread() -> None:
 def test_users_whom_the_directory_does_not_know_are_grouped_with_whoever_is_left(tmp_path: Path) -> None:
     path = tmp_path / "odp.tsv"
     path.write_text("Animals/Dogs\tdog\tdogs\n")
-    log = log_of({"a": ["dog"], "b": ["wine"], "c": ["river"], "d": ["dog"], "nothing": ["qwzx of"]})
+    log = log_of({"a": ["dog"], "b": ["wine"], "c": ["river"], "d": ["dog"], "nothing": ["the of"]})
     made = Microaggregation(Knowledge(directory_file=path), k=2).anonymize(log)
     assert clusters_of(log, made) == {("a", "d"), ("b", "c")}
     assert made.suppressed.users == 1

@@ -126,3 +126,22 @@ def test_the_command_measures_a_stored_release(tmp_path: Path, capsys: pytest.Ca
     assert found["ggd"] == pytest.approx(2 * 1 / 3 + 2 * 1 / 3)
     assert found["suppressed"] == 0
     assert main(["measure", str(folder), "--log", str(tmp_path / "none.tsv")]) == 2
+
+
+def test_the_command_compares_topics_by_the_directory_that_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, topics, folder = tmp_path / "log.tsv", tmp_path / "topics.tsv", tmp_path / "release"
+    rows = [("1", "dog"), ("1", "dog"), ("2", "cat"), ("2", "cat")]
+    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(f"{u}\t{q}\t\t\t\n" for u, q in rows))
+    make = ["anonymize", "--log", str(log), "--method", "microaggregation", "--set", "k=2", "--out", str(folder)]
+    assert main(make) == 0
+    shares = []
+    for cat in ("pets", "wild"):  # with one topic, what a user lost is made good by the other's; with two it is not
+        topics.write_text(f"pets\tdog\tdog\n{cat}\tcat\tcat\n")
+        capsys.readouterr()
+        assert main(["measure", str(folder), "--log", str(log), "--directory", str(topics), "--json"]) == 0
+        shares.append(json.loads(capsys.readouterr().out)["srp1"])
+    assert shares == [1, 1 / 2]
+    missing = tmp_path / "none.tsv"
+    assert main(["measure", str(folder), "--log", str(log), "--directory", str(missing)]) == 2

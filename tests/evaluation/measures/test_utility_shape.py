@@ -1,6 +1,7 @@
 """Are length, level and the topics that remain those worked by hand?"""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -57,6 +58,19 @@ def test_users_with_nothing_in_common_keep_one_in_k(food: Knowledge) -> None:
     made = make_method("microaggregation", {"k": 2}, food).anonymize(log)
     profiles = build_profiles(log, food.words)
     assert srp(made.release, made.assignment, profiles, food, levels=2) == pytest.approx([1 / 2, 1 / 2])
+
+
+def test_topics_are_read_again_when_the_file_changes_under_its_name(
+    tmp_path: Path, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]
+) -> None:
+    release, assignment = release_of([({"apple": 1}, ["a"])])
+    shares = []
+    for pear in ("fruit", "tree"):
+        path = tmp_path / "topics.tsv"
+        path.write_text(f"fruit\tapple\tapple\n{pear}\tpear\tpear\n")
+        known = Knowledge(directory_file=path)
+        shares.append(srp(release, assignment, profiles_of({"a": "pear"}, known), known, levels=1))
+    assert shares == [[1], [0]]
 
 
 def test_the_original_keeps_every_topic(food: Knowledge, profiles_of: Callable[..., Profiles]) -> None:
