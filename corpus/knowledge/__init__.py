@@ -11,6 +11,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.dictionary import Dictionary, dictionary
 from shoal.corpus.knowledge.directory import SenseDirectory, TopicDirectory
 from shoal.corpus.knowledge.directory_files import directory_digest, read_directory
+from shoal.corpus.knowledge.hypernyms import Hypernyms
 from shoal.corpus.knowledge.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.tokens import STOP_WORDS
@@ -50,9 +51,14 @@ class Knowledge:
         return np.array([] if leaf is None else [leaf], dtype=np.int32)
 
     @cached_property
+    def hypernyms(self) -> Hypernyms:
+        """What is above each sense: one in a taxonomy file, often several in WordNet."""
+        return Hypernyms.of_tree(self.taxonomy.parent) if self.taxonomy_file else load_wordnet().hypernyms
+
+    @property
     def hypernym(self) -> np.ndarray:
-        """The sense above each sense, -1 at the top."""
-        return self.taxonomy.parent if self.taxonomy_file else load_wordnet().hypernym
+        """The first above each sense, -1 at the top."""
+        return self.hypernyms.first
 
     @cached_property
     def directory(self) -> TopicDirectory:

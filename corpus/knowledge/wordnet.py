@@ -4,7 +4,7 @@ import hashlib
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from shoal.corpus.knowledge.hypernyms import Hypernyms
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.fetch import bring
 from shoal.corpus.store.folders import cache_folder
 from shoal.corpus.tokens import tokenize
 
-TABLES_VERSION = 3
+TABLES_VERSION = 4
 _NOUN = "n"
 
 
@@ -32,9 +33,19 @@ class WordNet:
     sense_start: np.ndarray
     sense: np.ndarray
     synsets: list[str]  # names such as dog.n.01
-    hypernym: np.ndarray  # each synset's first hypernym, -1 at the root
+    hypernym_start: np.ndarray
+    hypernym_of: np.ndarray  # those of each synset one after another, in the order of its line
     irregular: list[tuple[str, str]]  # inflected form and lemma, from noun.exc
     endings: list[tuple[str, str]]  # morphy's rules: an ending and what it becomes
+
+    @cached_property
+    def hypernyms(self) -> Hypernyms:
+        return Hypernyms(self.hypernym_start, self.hypernym_of)
+
+    @property
+    def hypernym(self) -> np.ndarray:
+        """Each synset's first hypernym, -1 at the root: the tree."""
+        return self.hypernyms.first
 
     @cached_property
     def digest(self) -> str:
@@ -114,21 +125,25 @@ def _read(reader: Any, progress: Progress) -> WordNet:
     synsets = list(reader.all_synsets(_NOUN))
     progress(1, 2, "reading WordNet")
     number = {synset.offset(): i for i, synset in enumerate(synsets)}
-    hypernym = np.full(len(synsets), -1, dtype=np.int32)
-    for below, above in _first_hypernyms(reader):
-        hypernym[number[below]] = number[above]
+    above = dict(_hypernym_lines(reader))
+    lines = [[number[offset] for offset in above[synset.offset()]] for synset in synsets]
+    hypernyms = np.array([v for line in lines for v in line], dtype=np.int32)
     words = sorted(word for word in set(reader.all_lemma_names(_NOUN)) if tokenize(word) == [word])
     senses = [_own_senses(reader, word, number) for word in words]
-    start = np.concatenate([[0], np.cumsum([len(s) for s in senses])]).astype(np.int64)
     known = set(words)
     irregular = [(f, w) for f, lemmas in sorted(reader._exception_map[_NOUN].items()) for w in lemmas if w in known]
     names = [synset.name() for synset in synsets]
     endings = list(reader.MORPHOLOGICAL_SUBSTITUTIONS[_NOUN])
-    return WordNet(words, start, np.concatenate(senses), names, hypernym, irregular, endings)
+    return WordNet(words, _starts(senses), np.concatenate(senses), names, _starts(lines), hypernyms, irregular, endings)
 
 
-def _first_hypernyms(reader: Any) -> Iterator[tuple[int, int]]:
-    """Each noun synset that has one, with the first hypernym of its line, or else its first instance hypernym.
+def _starts(lists: Sequence[Sized]) -> np.ndarray:
+    """Where each list begins when all stand one after another, and where the last ends."""
+    return np.concatenate([[0], np.cumsum([len(part) for part in lists])]).astype(np.int64)
+
+
+def _hypernym_lines(reader: Any) -> Iterator[tuple[int, list[int]]]:
+    """Each noun synset with its hypernyms in the order of its line, those it is an instance of last.
 
     Read from the file itself: NLTK keeps them in a set, and forgets which is the first.
     """
@@ -139,9 +154,8 @@ def _first_hypernyms(reader: Any) -> Iterator[tuple[int, int]]:
             continue
         fields = line.partition(" | ")[0].split()
         pointers = fields[5 + 2 * int(fields[3], 16) :]  # after the offset, the file, the kind and the words
-        first = {symbol: int(offset) for symbol, offset in zip(pointers[-4::-4], pointers[-3::-4], strict=True)}
-        if (above := first.get("@", first.get("@i"))) is not None:
-            yield int(fields[0]), above
+        pairs = list(zip(pointers[::4], pointers[1::4], strict=True))
+        yield int(fields[0]), [int(offset) for kind in ("@", "@i") for symbol, offset in pairs if symbol == kind]
 
 
 def _own_senses(reader: Any, word: str, number: dict[int, int]) -> np.ndarray:
@@ -158,7 +172,8 @@ def _save(wordnet: WordNet, path: Path) -> None:
             file,
             sense_start=wordnet.sense_start,
             sense=wordnet.sense,
-            hypernym=wordnet.hypernym,
+            hypernym_start=wordnet.hypernym_start,
+            hypernym_of=wordnet.hypernym_of,
             words=_packed(wordnet.words),
             synsets=_packed(wordnet.synsets),
             irregular=_packed([f"{form} {lemma}" for form, lemma in wordnet.irregular]),
@@ -174,7 +189,8 @@ def _load(path: Path) -> WordNet:
             table["sense_start"],
             table["sense"],
             _unpacked(table["synsets"]),
-            table["hypernym"],
+            table["hypernym_start"],
+            table["hypernym_of"],
             _pairs(table["irregular"]),
             _pairs(table["endings"]),
         )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from shoal.corpus.knowledge.hypernyms import Hypernyms
 from shoal.corpus.knowledge.wordnet import _reader, load_wordnet
 
 
@@ -39,3 +40,30 @@ def test_a_synset_stands_under_the_first_hypernym_of_its_line() -> None:
     }  # fmt: skip
     above = {name: wordnet.synsets[wordnet.hypernym[i]] for i, name in enumerate(wordnet.synsets) if name in first}
     assert above == first
+
+
+def test_all_hypernyms_are_those_of_nltk() -> None:
+    wordnet, reader = load_wordnet(), _reader(lambda done, total, stage: None)
+    above = wordnet.hypernyms
+    for number in range(0, len(wordnet.synsets), 97):
+        synset = reader.synset(wordnet.synsets[number])
+        expected = {found.name() for found in synset.hypernyms() + synset.instance_hypernyms()}
+        assert {wordnet.synsets[v] for v in above.above[above.start[number] : above.start[number + 1]]} == expected
+
+
+def test_all_that_is_above_a_synset_is_told_once_with_the_fewest_steps() -> None:
+    wordnet = load_wordnet()
+    above = wordnet.hypernyms.all_above
+    part = slice(*above.start[[(dog := wordnet.synsets.index("dog.n.01")), dog + 1]])
+    steps = {wordnet.synsets[v]: int(n) for v, n in zip(above.node[part], above.steps[part], strict=True)}
+    assert len(steps) == len(above.node[part])
+    assert steps["domestic_animal.n.01"] == steps["canine.n.02"] == 1
+    assert steps["animal.n.01"] == 2  # by way of domestic animal; 7 by way of canine
+    assert [*steps][:: len(steps) - 1] == ["dog.n.01", "entity.n.01"]
+
+
+def test_a_tree_has_one_path() -> None:
+    tree = Hypernyms.of_tree(np.array([-1, 0, 0, 1]))
+    assert tree.first.tolist() == [-1, 0, 0, 1]
+    assert tree.all_above.node.tolist() == [0, 1, 0, 2, 0, 3, 1, 0]
+    assert tree.all_above.steps.tolist() == [0, 0, 1, 0, 1, 0, 1, 2]

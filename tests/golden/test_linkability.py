@@ -1,5 +1,8 @@
 """Does linkability give what Zhu & Xiong print? Tables 1 to 5, from the real WordNet."""
 
+from math import sqrt
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -37,6 +40,20 @@ def test_synonym_sets_give_the_similarity_of_table_3() -> None:
 
 def test_hypernyms_within_one_step_give_the_similarity_of_table_4() -> None:
     assert semantic_similarity(UP1, UP2, a=1) == pytest.approx(0.737, abs=5e-4)
+
+
+def test_dog_and_stocker_meet_at_domestic_animal_which_is_not_on_the_trees_path_of_dog() -> None:
+    assert semantic_similarity({"dog": 1}, {"stocker": 1}, a=0) == 0
+    # dog, canine, domestic animal; stocker, domestic animal
+    assert semantic_similarity({"dog": 1}, {"stocker": 1}, a=1) == pytest.approx(1 / sqrt(3 * 2))
+
+
+def test_a_taxonomy_file_has_one_path(tmp_path: Path) -> None:
+    (tmp_path / "tree").write_text("Dog\tCanine\nWolf\tCanine\nCanine\tAnimal\nCat\tAnimal\n")
+    tree = Knowledge(tmp_path / "tree")
+    assert semantic_similarity({"dog": 1}, {"wolf": 1}, 0, tree) == 0
+    assert semantic_similarity({"dog": 1}, {"wolf": 1}, 1, tree) == pytest.approx(1 / 2)
+    assert semantic_similarity({"dog": 1}, {"wolf": 1}, 2, tree) == pytest.approx(2 / 3)
 
 
 def test_more_hypernyms_make_the_two_more_similar_still() -> None:
@@ -93,12 +110,35 @@ def test_weights_that_meet_add_up() -> None:
     assert weights == [1, 2, 3]  # pup, kitten, and young mammal above both
 
 
-def test_the_example_profiles_are_grouped_as_in_table_5() -> None:
+@pytest.mark.parametrize("first", ["random", "furthest"])
+def test_the_example_profiles_are_grouped_as_in_table_5(first: str) -> None:
     # mean ||u|| = 11/4: p = 0.7 needs 4 distinct terms, which UP1 and UP2 have only together
-    made = Linkability(p=0.7).run(TABLE_1)
+    made = Linkability(p=0.7, first=first).run(TABLE_1)
     groups = {name: made.assignment.profile[u] for u, name in enumerate(made.assignment.users.to_list())}
     assert groups["UP1"] == groups["UP2"]
     assert groups["UP3"] != groups["UP1"]
+
+
+def test_the_first_seed_is_drawn_in_the_prose_and_the_furthest_from_it_in_the_pseudo_code() -> None:
+    # the cosines are ann-bob 0.71, ann-cem 0.58, bob-cem 0.82
+    log = log_of([("ann", "wine"), ("bob", "wine beer"), ("cem", "wine beer bread")])
+    profiles = build_profiles(log, Knowledge().words)
+    for first, seeds in (("random", [0, 1, 2]), ("furthest", [2, 0, 0])):
+        method = Linkability(p=0.9, first=first)
+        vectors = augment(profiles, 0, method.knowledge)
+        found = [next(method.grow(vectors, profiles.counts, 1, Drawn(user)))[0] for user in range(3)]  # type: ignore[arg-type]
+        assert found == seeds
+
+
+class Drawn:
+    """A generator of random numbers that draws what it was told."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def integers(self, high: int) -> int:
+        assert self.number < high
+        return self.number
 
 
 def test_a_union_holds_what_its_members_typed_and_a_centroid_their_mean() -> None:

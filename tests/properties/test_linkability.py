@@ -64,21 +64,22 @@ def groups_of(made: Anonymized) -> set[frozenset[int]]:
     p=st.sampled_from([1.0, 0.7, 0.4, 0.3, 0.15]),
     a=st.integers(0, 4),
     seed=st.integers(0, 99),
+    first=st.sampled_from(["random", "furthest"]),
     members=st.integers(1, 3),
 )
 def test_groups_are_those_of_the_literal_algorithm(
-    paths: Paths, texts: list[str], p: float, a: int, seed: int, members: int
+    paths: Paths, texts: list[str], p: float, a: int, seed: int, first: str, members: int
 ) -> None:
     log = log_of(texts)
-    made = anonymized(Linkability(KNOWLEDGE, p=p, a=a, members=members), log, seed)
+    made = anonymized(Linkability(KNOWLEDGE, p=p, a=a, first=first, members=members), log, seed)
     profiles = build_profiles(log, KNOWLEDGE.words)
     if made is None:
         too_few = len(profiles) < members or len(profiles.terms) < profiles.size.mean() / p - 1e-9
         assert too_few
         return
-    first = int(np.random.default_rng(seed).integers(len(profiles)))
+    drawn = int(np.random.default_rng(seed).integers(len(profiles)))
     bags = [profiles.of(user) for user in range(len(profiles))]
-    literal = linkability_groups(bags, p, a, first, paths, members)
+    literal = linkability_groups(bags, p, a, drawn, paths, members, first)
     assert groups_of(made) == {frozenset(group) for group in literal}
 
 

@@ -45,6 +45,10 @@ class Linkability(ProfileMethod):
             ),
             Parameter("a", int, 1, "how many steps of hypernyms are added to compare profiles", "neither", 0, 20),
             Parameter(
+                "first", str, "random", "who starts the first group: a user drawn at random (the paper's prose), or "
+                "the one furthest from a drawn one (its pseudo-code)", "neither", words=("random", "furthest"),
+            ),
+            Parameter(
                 "representative", str, "centroid", "what is published of a group: the mean or the sum of its profiles",
                 "neither", words=("centroid", "union"),
             ),
@@ -61,6 +65,7 @@ class Linkability(ProfileMethod):
     )  # fmt: skip
     p: float
     a: int
+    first: str
     representative: str
     members: int
     block: int | str
@@ -121,7 +126,8 @@ class Linkability(ProfileMethod):
     def grow(self, vectors: csr_array, counts: csr_array, enough: int, rng: np.random.Generator) -> Iterator[list[int]]:
         """Algorithm 1: groups grown by the closest profile until they hold enough; what is left at the end is not."""
         likeness = Likeness(vectors)
-        seed = int(rng.integers(vectors.shape[0]))
+        drawn = int(rng.integers(vectors.shape[0]))
+        seed = drawn if self.first == "random" else likeness.furthest_from(drawn)
         while seed >= 0:
             likeness.start_group()
             likeness.take(seed)

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numba import njit
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.hypernyms import Above
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 
 _USERS_AT_ONCE = 2000  # between two calls of progress
+_EQUAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +26,16 @@ class Senses:
 
     start: np.ndarray
     sense: np.ndarray
-    hypernym: np.ndarray  # the synonym set above each one, -1 at the top
+    above: Above  # of each synonym set, along all paths
     information: np.ndarray  # how specific each one is: 0 at the top
 
 
 def senses_of(terms: list[str], knowledge: Knowledge) -> Senses:
     """All that WordNet (or the taxonomy file) knows of these terms."""
-    hypernym = knowledge.hypernym
+    above = knowledge.hypernyms.all_above
+    known = len(above.start) - 1
     lists: list[np.ndarray] = []
-    own = len(hypernym)
+    own = known
     for term in terms:
         found = knowledge.senses(term)
         if len(found) == 0:
@@ -40,39 +43,36 @@ def senses_of(terms: list[str], knowledge: Knowledge) -> Senses:
         lists.append(found)
     start = np.concatenate([[0], np.cumsum([len(found) for found in lists])]).astype(np.int64)
     sense = np.concatenate(lists).astype(np.int32) if lists else np.empty(0, dtype=np.int32)
-    alone = np.full(own - len(hypernym), -1, dtype=np.int32)
-    information = np.concatenate([_information(hypernym), np.zeros(len(alone))])
-    return Senses(start, sense, np.concatenate([hypernym.astype(np.int32), alone]), information)
+    # the information content: -log of the share of all synonym sets that are this one or below it
+    information = np.log(known / np.bincount(above.node, minlength=known))
+    alone = own - known
+    return Senses(start, sense, _with_alone(above, alone), np.concatenate([information, np.zeros(alone)]))
 
 
-def _information(hypernym: np.ndarray) -> np.ndarray:
-    """The information content of each synonym set: -log of the share of all that are it or below it."""
-    below = np.zeros(len(hypernym))
-    level = np.arange(len(hypernym))
-    while len(level):
-        below += np.bincount(level, minlength=len(hypernym))
-        level = hypernym[level]
-        level = level[level >= 0]
-    return np.log(len(hypernym) / below)
+def _with_alone(above: Above, alone: int) -> Above:
+    """As many more synonym sets that have nothing above them."""
+    known, numbers = len(above.start) - 1, np.arange(1, alone + 1)
+    return Above(
+        np.concatenate([above.start, above.start[-1] + numbers]),
+        np.concatenate([above.node, known - 1 + numbers]).astype(np.int32),
+        np.concatenate([above.steps, np.zeros(alone, dtype=np.int16)]),
+    )
 
 
 def augment(profiles: Profiles, a: int, knowledge: Knowledge, progress: Progress = silent) -> csr_array:
     """Users x synonym sets: steps 1 and 2 of section 3.2. Columns that nobody has are left out."""
     senses = senses_of(profiles.terms, knowledge)
-    node = _chosen_senses(profiles.counts, senses, progress)
-    user = np.repeat(np.arange(len(profiles)), profiles.size)
-    weight = profiles.counts.data.astype(np.float64)
-    users, nodes, weights = [], [], []
-    for _ in range(a + 1):
-        users.append(user)
-        nodes.append(node)
-        weights.append(weight)
-        node = senses.hypernym[node]
-        below_top = node >= 0
-        node, user, weight = node[below_top], user[below_top], weight[below_top]
-    used, column = np.unique(np.concatenate(nodes), return_inverse=True)
-    places = (np.concatenate(users), column.ravel())
-    return csr_array(coo_array((np.concatenate(weights), places), shape=(len(profiles), len(used))))
+    chosen = _chosen_senses(profiles.counts, senses, progress)
+    near = senses.above.steps <= a
+    start = np.concatenate([[0], np.cumsum(near)])[senses.above.start]
+    sets = len(senses.above.start) - 1
+    hypernyms = csr_array((np.ones(start[-1]), senses.above.node[near], start), shape=(sets, sets))
+    weights = profiles.counts.data.astype(np.float64)
+    synsets = csr_array((weights, chosen, profiles.counts.indptr), shape=(len(profiles), sets))
+    augmented = csr_array(synsets @ hypernyms)
+    used, column = np.unique(augmented.indices, return_inverse=True)
+    content = (augmented.data, column.astype(np.int32), augmented.indptr)
+    return csr_array(content, shape=(len(profiles), len(used)))
 
 
 def semantic_similarity(
@@ -100,62 +100,60 @@ def _as_profiles(bags: Sequence[Mapping[str, float]]) -> Profiles:
 
 
 def _chosen_senses(counts: csr_array, senses: Senses, progress: Progress) -> np.ndarray:
-    """For each entry of the profiles, the sense whose hypernym path is most like the rest of that profile."""
+    """For each entry of the profiles, the sense whose hypernym paths are most like the rest of that profile."""
     chosen = np.empty(len(counts.data), dtype=np.int32)
     weights = counts.data.astype(np.float64)
-    around = np.zeros(len(senses.hypernym))
-    seen = np.full(len(senses.hypernym), -1, dtype=np.int64)
+    around = np.zeros(len(senses.information))
+    seen = np.full(len(senses.information), -1, dtype=np.int64)
     square = senses.information**2
     for first in range(0, counts.shape[0], _USERS_AT_ONCE):
         progress(first, counts.shape[0], "reading terms in context")
         last = min(counts.shape[0], first + _USERS_AT_ONCE)
         _choose(
-            first, last, counts.indptr, counts.indices, weights, senses.start, senses.sense, senses.hypernym, square,
+            first, last, counts.indptr, counts.indices, weights, senses.start, senses.sense, senses.above, square,
             around, seen, chosen,
         )  # fmt: skip
     return chosen
 
 
 @njit(cache=True)
-def _choose(first, last, indptr, terms, weights, start, sense, hypernym, square, around, seen, chosen):  # type: ignore[no-untyped-def]
-    """`around[v]` is the weight of the terms of the user that have v on the hypernym path of one of their senses."""
+def _choose(first, last, indptr, terms, weights, start, sense, above, square, around, seen, chosen):  # type: ignore[no-untyped-def]
+    """`around[v]` is the weight of the terms of the user that have v at or above one of their senses."""
     for user in range(first, last):
         for entry in range(indptr[user], indptr[user + 1]):
             for i in range(start[terms[entry]], start[terms[entry] + 1]):
-                v = sense[i]
-                while v >= 0 and seen[v] != entry:
-                    seen[v] = entry
-                    around[v] += weights[entry]
-                    v = hypernym[v]
+                for place in range(above.start[sense[i]], above.start[sense[i] + 1]):
+                    v = above.node[place]
+                    if seen[v] != entry:
+                        seen[v] = entry
+                        around[v] += weights[entry]
         for entry in range(indptr[user], indptr[user + 1]):
             term = terms[entry]
-            chosen[entry] = _most_like(weights[entry], sense[start[term] : start[term + 1]], hypernym, square, around)
+            chosen[entry] = _most_like(weights[entry], sense[start[term] : start[term + 1]], above, square, around)
         for entry in range(indptr[user], indptr[user + 1]):
             for i in range(start[terms[entry]], start[terms[entry] + 1]):
-                v = sense[i]
-                while v >= 0:
-                    around[v] = 0.0
-                    v = hypernym[v]
+                for place in range(above.start[sense[i]], above.start[sense[i] + 1]):
+                    around[above.node[place]] = 0.0
 
 
 @njit(cache=True)
-def _most_like(own, candidates, hypernym, square, around):  # type: ignore[no-untyped-def]
-    """The cosine of each candidate's path with the rest, every synset weighing its information content.
+def _most_like(own, candidates, above, square, around):  # type: ignore[no-untyped-def]
+    """The cosine of what is above each candidate with the rest, every synset weighing its information content.
 
-    Without that weight all paths would be alike by what they share at the top, where every word meets.
+    Without that weight all would be alike by what they share at the top, where every word meets. The first of equals:
+    sums in another order may differ in the last digits.
     """
     best = candidates[0]
     best_likeness = -1.0
     for candidate in candidates:
         dot = 0.0
         norm = 0.0
-        v = candidate
-        while v >= 0:
+        for place in range(above.start[candidate], above.start[candidate + 1]):
+            v = above.node[place]
             dot += square[v] * (around[v] - own)  # the term itself is not the rest
             norm += square[v]
-            v = hypernym[v]
         likeness = dot / np.sqrt(norm) if dot > 0.0 else 0.0
-        if likeness > best_likeness:
+        if likeness > best_likeness + _EQUAL:
             best = candidate
             best_likeness = likeness
     return best

@@ -32,9 +32,13 @@ class Likeness:
         self._left -= 1
         if self._left < _COMPACT * self._listed:
             self._forget_taken()
+        self._add(profile, self._dot)
+
+    def _add(self, profile: int, dot: np.ndarray) -> None:
+        """Add the dot products with a profile."""
         part = slice(self._rows.indptr[profile], self._rows.indptr[profile + 1])
         columns, weights = self._rows.indices[part], self._rows.data[part]
-        _add_dots(columns, weights, self._start, self._profile, self._weight, self._dot)
+        _add_dots(columns, weights, self._start, self._profile, self._weight, dot)
 
     def _forget_taken(self) -> None:
         """Take the profiles that are no longer free off the inverted index."""
@@ -54,6 +58,12 @@ class Likeness:
     def furthest(self, dots: np.ndarray) -> int:
         """The free profile with the smallest cosine to what these dot products are with."""
         return int(_extreme(dots, self._square, self._free, -1.0))
+
+    def furthest_from(self, profile: int) -> int:
+        """The free profile with the smallest cosine to this one."""
+        dots = np.zeros(len(self._dot))
+        self._add(profile, dots)
+        return self.furthest(dots)
 
 
 @njit(cache=True)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import log, sqrt
 
 from shoal.corpus.knowledge import Knowledge
@@ -12,22 +13,25 @@ Vector = Mapping[str | int, int]
 
 
 class Paths:
-    """Hypernym paths, from a sense to the top, and how specific each synonym set is."""
+    """What is at or above each sense along all hypernym paths, and how specific each synonym set is."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self.above: list[int] = knowledge.hypernym.tolist()
-        self.below = Counter(node for sense in range(len(self.above)) for node in self.path(sense))
+        start, above = knowledge.hypernyms.start.tolist(), knowledge.hypernyms.above.tolist()
+        self.hypernyms = [above[begin:end] for begin, end in pairwise(start)]
+        self.below = Counter(node for sense in range(len(self.hypernyms)) for node in self.at_or_above(sense))
 
-    def path(self, sense: int) -> list[int]:
-        found = []
-        while sense >= 0:
-            found.append(sense)
-            sense = self.above[sense]
+    def at_or_above(self, sense: int, steps: int | None = None) -> set[int]:
+        """The sense and its hypernyms within so many steps, or all."""
+        found, last = {sense}, {sense}
+        while last and steps != 0:
+            last = {above for node in last for above in self.hypernyms[node]} - found
+            found |= last
+            steps = None if steps is None else steps - 1
         return found
 
     def information(self, node: int) -> float:
-        return log(len(self.above) / self.below[node])
+        return log(len(self.hypernyms) / self.below[node])
 
     def senses(self, term: str) -> list[int]:
         found: list[int] = self.knowledge.senses(term).tolist()
@@ -35,17 +39,17 @@ class Paths:
 
 
 def chosen_sense(term: str, profile: Bag, paths: Paths) -> int | None:
-    """The sense whose path has the largest cosine with the paths of the rest of the profile; the first of equals."""
+    """The sense whose paths have the largest cosine with those of the rest of the profile; the first of equals."""
     rest: Counter[int] = Counter()
     for other in profile:
         if other != term:
-            for node in {node for sense in paths.senses(other) for node in paths.path(sense)}:
+            for node in {node for sense in paths.senses(other) for node in paths.at_or_above(sense)}:
                 rest[node] += profile[other]
     best, best_likeness = None, -1.0
     for sense in paths.senses(term):
-        path = paths.path(sense)
-        dot = sum(paths.information(node) ** 2 * rest[node] for node in path)
-        likeness = dot / sqrt(sum(paths.information(node) ** 2 for node in path)) if dot else 0.0
+        above = paths.at_or_above(sense)
+        dot = sum(paths.information(node) ** 2 * rest[node] for node in above)
+        likeness = dot / sqrt(sum(paths.information(node) ** 2 for node in above)) if dot else 0.0
         if likeness > best_likeness + 1e-12:
             best, best_likeness = sense, likeness
     return best
@@ -56,10 +60,7 @@ def augmented(profile: Bag, a: int, paths: Paths) -> Vector:
     vector: Counter[str | int] = Counter()
     for term, weight in profile.items():
         sense = chosen_sense(term, profile, paths)
-        if sense is None:
-            vector[term] += weight
-            continue
-        for node in paths.path(sense)[: a + 1]:
+        for node in {term} if sense is None else paths.at_or_above(sense, a):
             vector[node] += weight
     return vector
 
@@ -78,14 +79,14 @@ def total(vectors: Sequence[Vector]) -> Vector:
 
 
 def linkability_groups(
-    profiles: Sequence[Bag], p: float, a: int, first_seed: int, paths: Paths, members: int = 1
+    profiles: Sequence[Bag], p: float, a: int, drawn: int, paths: Paths, members: int = 1, first: str = "random"
 ) -> list[set[int]]:
-    """The groups of Algorithm 1, from a given first seed, as sets of positions."""
+    """The groups of Algorithm 1 as sets of positions; `drawn` is the profile that was picked at random."""
     vectors = [augmented(profile, a, paths) for profile in profiles]
     bound = Fraction(sum(len(profile) for profile in profiles), len(profiles)) / Fraction(str(p))
     free = list(range(len(profiles)))
     groups: list[list[int]] = []
-    seed = first_seed
+    seed = drawn if first == "random" else _furthest(drawn, free, vectors)
     while free:
         group = [seed]
         free.remove(seed)
@@ -98,8 +99,12 @@ def linkability_groups(
             return _joined(group, groups, vectors)
         groups.append(group)
         if free:
-            seed = min(free, key=lambda i: (squared_cosine(vectors[i], vectors[seed]), i))
+            seed = _furthest(seed, free, vectors)
     return [set(group) for group in groups]
+
+
+def _furthest(seed: int, free: Sequence[int], vectors: Sequence[Vector]) -> int:
+    return min(free, key=lambda i: (squared_cosine(vectors[i], vectors[seed]), i))
 
 
 def _holds(group: Sequence[int], profiles: Sequence[Bag], bound: Fraction, members: int) -> bool:
