@@ -2,11 +2,13 @@
 
 import hashlib
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
+from shoal.corpus.errors import InputError
 from shoal.corpus.tokens import Tokens, tokenize_column
 
 NO_TIME = np.iinfo(np.int64).min
@@ -84,6 +86,15 @@ class QueryLog:
         for column in (self.start, self.query, self.time, self.click_event, self.click_url):
             sha.update(np.ascontiguousarray(column).data)
         return sha.hexdigest()
+
+
+def find_user(name: str, users: pl.Series) -> int:
+    """The position of a user among those of a log. One who is not there is an error, never somebody else."""
+    place = users.index_of(name)
+    if place is None:
+        near = get_close_matches(name, users.to_list(), 3, 0.5) or users.head(3).to_list()
+        raise InputError(f"no user {name!r} among the {len(users)} of the log: there are for example {', '.join(near)}")
+    return place
 
 
 def make_log(

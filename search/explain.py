@@ -15,6 +15,7 @@ class Explanation:
     """A score = the sum of what the query's clauses and the profile's terms add, each largest first."""
 
     document: int
+    rank: int  # 1 is the best
     score: float
     engine: tuple[tuple[str, float], ...]
     profile: tuple[tuple[str, float], ...]
@@ -26,11 +27,11 @@ class Explanation:
 def explain(
     ranking: Ranking, rank: int, query: str, engine: Engine, profile: sp.csr_matrix, vectors: DocumentVectors
 ) -> Explanation:
-    """The parts of the result at a rank (0 is the best). `profile` and `vectors` are those of the ranking."""
-    document = int(ranking.documents[rank])
-    by_clause = _engine_parts(engine.parts(query, document), (1 - ranking.weight) * float(ranking.engine[rank]))
+    """The parts of the result at a rank (1 is the best). `profile` and `vectors` are those of the ranking."""
+    place, document = rank - 1, int(ranking.documents[rank - 1])
+    by_clause = _engine_parts(engine.parts(query, document), (1 - ranking.weight) * float(ranking.engine[place]))
     by_term = _profile_parts(document, profile, vectors, ranking.weight)
-    return Explanation(document, float(ranking.scores[rank]), by_clause, by_term)
+    return Explanation(document, rank, float(ranking.scores[place]), by_clause, by_term)
 
 
 def _engine_parts(parts: list[tuple[str, float]], share: float) -> tuple[tuple[str, float], ...]:

@@ -34,8 +34,13 @@ def rerank(candidates: Candidates, profile: sp.csr_matrix, vectors: DocumentVect
     engine = scaled(candidates.scores)
     cosine = cosines(candidates.documents, profile, vectors)
     scores = (1 - weight) * engine + weight * cosine
-    order = np.argsort(-scores, kind="stable")
+    order = best_first(scores)
     return Ranking(candidates.documents[order], scores[order], engine[order], cosine[order], weight)
+
+
+def best_first(scores: np.ndarray) -> np.ndarray:
+    """The order of each row of scores. Ties keep the order in which they stand, which is the engine's."""
+    return np.argsort(-scores, axis=-1, kind="stable")
 
 
 def scaled(scores: np.ndarray) -> np.ndarray:
@@ -58,23 +63,14 @@ def cosines(documents: np.ndarray, profile: sp.csr_matrix, vectors: DocumentVect
     return np.asarray(vectors.matrix[documents] @ dense)
 
 
-def rerank_many(
-    documents: np.ndarray, profile_of: np.ndarray, profiles: sp.csr_matrix, vectors: DocumentVectors
-) -> np.ndarray:
-    """For many queries at once: the candidates of each (a row, padded with -1) by cosine with its profile.
-
-    Query q is asked under row profile_of[q] of `profiles` (in the space of the documents). Ties keep the order
-    of the row; the padding stays at the end.
-    """
-    cosine = many_cosines(documents, profile_of, profiles, vectors)
-    order = np.argsort(-cosine, axis=1, kind="stable")
-    return np.take_along_axis(documents, order, axis=1)
-
-
 def many_cosines(
     documents: np.ndarray, profile_of: np.ndarray, profiles: sp.csr_matrix, vectors: DocumentVectors
 ) -> np.ndarray:
-    """The cosine of each cell of `documents` with its row's profile; -1 where there is no document."""
+    """For many queries at once: the cosine of each candidate with the profile that its query is asked under.
+
+    Row q holds the candidates of query q, padded with -1, and is asked under row profile_of[q] of `profiles`, which
+    are in the space of the documents. The padding has -1, so that it stays at the end.
+    """
     result = np.full(documents.shape, -1.0)
     used, begin = np.unique(np.sort(profile_of), return_index=True)
     by_profile = np.split(np.argsort(profile_of, kind="stable"), begin[1:])

@@ -6,8 +6,9 @@ from apiflask import Schema
 from apiflask.fields import Boolean, DateTime, Dict, Float, Integer, List, Nested, String
 from apiflask.validators import Length, OneOf, Range
 
+from shoal.search.personal import DEFAULT_WEIGHT
 from shoal.webapp.comparison import KINDS
-from shoal.webapp.question import DEFAULT_WEIGHT, PAGES, VIEWS
+from shoal.webapp.question import PAGES, VIEWS
 
 
 class ErrorDetail(Schema):

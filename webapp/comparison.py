@@ -7,31 +7,26 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.evaluation.protocol.metrics import score
-from shoal.evaluation.protocol.precision import CANDIDATES, FEWEST_CANDIDATES, RELEVANT
-from shoal.search.engines.base import Candidates
-from shoal.search.rerank import Ranking, rerank
-from shoal.search.snippets import Snippet
+from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, RELEVANT
+from shoal.search.personal import PLAIN, Found, Result, search
+from shoal.search.rerank import Ranking
 from shoal.webapp.links import source_of
 from shoal.webapp.people import Person
 from shoal.webapp.published import Published
 from shoal.webapp.question import PAGE_SIZE, Question
 from shoal.webapp.service import SearchService
 
-PLAIN, PERSONALIZED, ANONYMIZED = KINDS = ("plain", "personalized", "anonymized")
+PERSONALIZED, ANONYMIZED = "personalized", "anonymized"
+KINDS = (PLAIN, PERSONALIZED, ANONYMIZED)
 
 
 @dataclass(frozen=True)
-class Result:
-    """A document at its rank (1 is the best) in one column, and its rank in every column."""
+class ShownResult(Result):
+    """A result with what is shown of its document."""
 
-    document: int
-    rank: int
-    ranks: dict[str, int]
-    score: float
     title: str
     source: str
     date: str
-    snippet: Snippet
 
     @property
     def move(self) -> int:
@@ -42,7 +37,7 @@ class Result:
 @dataclass(frozen=True)
 class Column:
     kind: str
-    results: tuple[Result, ...]
+    results: tuple[ShownResult, ...]
 
 
 @dataclass(frozen=True)
@@ -92,56 +87,27 @@ def who_asks(question: Question, service: SearchService, published: Published) -
     return Asker(None, None, np.zeros(0, dtype=np.int64))
 
 
-def profile_rows(asker: Asker, service: SearchService) -> dict[str, csr_array]:
-    """The profile that each column is ranked by, in the space of the documents; an empty one for plain."""
-    rows = {PLAIN: csr_array((1, service.index.vectors.matrix.shape[1]))}
+def search_for(question: Question, asker: Asker, service: SearchService) -> Found:
+    """The same candidates under each profile of who asks."""
+    profiles: dict[str, csr_array] = {}
     if asker.person is not None:
-        rows[PERSONALIZED] = service.own_profile(np.array([asker.person.row]))
+        profiles[PERSONALIZED] = service.own_profile(np.array([asker.person.row]))
     if asker.published is not None:
-        rows[ANONYMIZED] = asker.published.in_corpus(asker.profiles)
-    return rows
-
-
-def rank_all(question: Question, asker: Asker, service: SearchService) -> dict[str, Ranking]:
-    """The same candidates under each profile."""
-    return _rank(service.index.engine.candidates(question.query, CANDIDATES), question, asker, service)
-
-
-def _rank(candidates: Candidates, question: Question, asker: Asker, service: SearchService) -> dict[str, Ranking]:
-    vectors = service.index.vectors
-    return {
-        kind: rerank(candidates, row, vectors, 0.0 if kind == PLAIN else question.weight)
-        for kind, row in profile_rows(asker, service).items()
-    }
+        profiles[ANONYMIZED] = asker.published.in_corpus(asker.profiles)
+    return search(service.index, question.query, profiles, question.weight)
 
 
 def compare(question: Question, asker: Asker, service: SearchService) -> Comparison:
     """Everything that the search page shows. Only the documents shown are read."""
-    clock = _Clock()
-    candidates = service.index.engine.candidates(question.query, CANDIDATES)
-    clock.lap("engine")
-    rankings = _rank(candidates, question, asker, service)
-    clock.lap("rerank")
-    shown = [kind for kind in rankings if question.view in ("compare", kind)] or [PLAIN]
-    columns = _columns(question, rankings, shown, service)
-    clock.lap("snippets")
-    suggestion = service.index.engine.suggest(question.query) if len(candidates) < PAGE_SIZE else None
-    clock.lap("spelling")
+    found = search_for(question, asker, service)
+    started = perf_counter()
+    columns = _columns(question, found, service)
+    shown = perf_counter()
+    suggestion = service.index.engine.suggest(question.query) if len(found) < PAGE_SIZE else None
+    seconds = {**found.seconds, "snippets": shown - started, "spelling": perf_counter() - shown}
     return Comparison(
-        question, asker, rankings, columns, len(candidates), quality(rankings), suggestion, clock.laps
+        question, asker, found.rankings, columns, len(found), quality(found.rankings), suggestion, seconds
     )  # fmt: skip
-
-
-class _Clock:
-    """What each part took."""
-
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._last = perf_counter()
-
-    def lap(self, part: str) -> None:
-        now = perf_counter()
-        self.laps[part], self._last = now - self._last, now
 
 
 def quality(rankings: dict[str, Ranking]) -> Quality | None:
@@ -154,24 +120,13 @@ def quality(rankings: dict[str, Ranking]) -> Quality | None:
     return Quality(float(scores.ap10[0]), float(scores.p10[0]), same)
 
 
-def _columns(
-    question: Question, rankings: dict[str, Ranking], shown: list[str], service: SearchService
-) -> tuple[Column, ...]:
-    places = {
-        kind: {int(document): rank for rank, document in enumerate(ranking.documents, start=1)}
-        for kind, ranking in rankings.items()
-    }
+def _columns(question: Question, found: Found, service: SearchService) -> tuple[Column, ...]:
+    kinds = [kind for kind in found.rankings if question.view in ("compare", kind)] or [PLAIN]
     part = slice((question.page - 1) * PAGE_SIZE, question.page * PAGE_SIZE)
-    on_page = {kind: rankings[kind].documents[part].tolist() for kind in shown}
-    different = sorted({document for documents in on_page.values() for document in documents})
-    snippets = dict(zip(different, service.index.engine.snippets(question.query, different), strict=True))
+    shown = found.results(kinds, part)
+    return tuple(Column(kind, tuple(_with_document(result, service) for result in shown[kind])) for kind in kinds)
 
-    def result(kind: str, document: int) -> Result:
-        ranks = {other: place[document] for other, place in places.items()}
-        shown_document = service.index.documents[document]
-        return Result(
-            document, ranks[kind], ranks, float(rankings[kind].scores[ranks[kind] - 1]), shown_document.title,
-            source_of(shown_document.url), shown_document.date[:10], snippets[document],
-        )  # fmt: skip
 
-    return tuple(Column(kind, tuple(result(kind, document) for document in on_page[kind])) for kind in shown)
+def _with_document(result: Result, service: SearchService) -> ShownResult:
+    document = service.index.documents[result.document]
+    return ShownResult(**vars(result), title=document.title, source=source_of(document.url), date=document.date[:10])

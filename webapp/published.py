@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Release
+from shoal.anonymizer.personal_profile import mean_profile
 from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import Profiles
 from shoal.search.vectors import DocumentVectors, profile_space
@@ -40,9 +41,7 @@ class Published:
 
     def weights(self, profiles: np.ndarray) -> csr_array:
         """One published profile, or the mean of several, as a row over the labels."""
-        rows = self.release.weights[profiles]
-        share = csr_array(np.full((1, len(profiles)), 1 / max(len(profiles), 1)))
-        return csr_array(share @ rows)
+        return mean_profile(self.release, profiles)
 
     def in_corpus(self, profiles: np.ndarray) -> csr_array:
         """The same in the space of the documents."""

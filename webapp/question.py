@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from shoal.corpus.errors import InputError
+from shoal.search.personal import DEFAULT_WEIGHT
 
 VIEWS = ("compare", "plain", "personalized", "anonymized")
 PAGE_SIZE = 10
 PAGES = 10
-DEFAULT_WEIGHT = 0.85
 LONGEST_QUERY = 2_000
 _LONGEST_NAME = 100
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.explain import Explanation, explain
-from shoal.webapp.comparison import PERSONALIZED, PLAIN, Asker, profile_rows, rank_all
+from shoal.search.explain import Explanation
+from shoal.search.personal import PLAIN
+from shoal.webapp.comparison import PERSONALIZED, Asker, search_for
 from shoal.webapp.question import Question
 from shoal.webapp.service import SearchService
 
@@ -42,22 +43,15 @@ class Reason:
 
 def give_reason(question: Question, asker: Asker, service: SearchService, document: int, column: str) -> Reason | None:
     """The parts of a document's score in a column; None where the query does not find it there."""
-    rankings = rank_all(question, asker, service)
-    if column not in rankings:
-        return None
-    at = np.flatnonzero(rankings[column].documents == document)
-    if not len(at):
-        return None
-    profile = profile_rows(asker, service)[column]
-    parts = explain(rankings[column], int(at[0]), question.query, service.index.engine, profile, service.index.vectors)
-    return _with_owners(parts, int(at[0]) + 1, column, asker, service)
+    parts = search_for(question, asker, service).reason(column, document)
+    return None if parts is None else _with_owners(parts, column, asker, service)
 
 
-def _with_owners(parts: Explanation, rank: int, column: str, asker: Asker, service: SearchService) -> Reason:
+def _with_owners(parts: Explanation, column: str, asker: Asker, service: SearchService) -> Reason:
     owner = {} if column == PLAIN else owners(column, asker, service)
     rest = GROUP if asker.person is None else STRANGERS
     terms = tuple(TermPart(term, value, owner.get(term, rest)) for term, value in parts.profile)
-    return Reason(parts.document, column, rank, parts.score, parts.engine, terms)
+    return Reason(parts.document, column, parts.rank, parts.score, parts.engine, terms)
 
 
 def owners(column: str, asker: Asker, service: SearchService) -> dict[str, str]:

@@ -15,9 +15,8 @@ from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.bench import Row
-from shoal.evaluation.protocol.precision import CANDIDATES
+from shoal.search import personal
 from shoal.search.index import Index, build_index, index_for, open_index
-from shoal.search.rerank import rerank
 from shoal.search.vectors import profile_space
 
 PARTS = ("query", "re-rank", "snippets")
@@ -66,13 +65,10 @@ def _measure(index: Index, log: QueryLog, progress: Progress) -> np.ndarray:
 
 
 def _timed_search(index: Index, text: str, profile: csr_array) -> tuple[float, float, float]:
-    start = time.perf_counter()
-    candidates = index.engine.candidates(text, CANDIDATES)
-    queried = time.perf_counter()
-    ranking = rerank(candidates, profile, index.vectors, 0.9)
+    found = personal.search(index, text, {"own": profile})
     ranked = time.perf_counter()
-    index.engine.snippets(text, ranking.documents[:SHOWN].tolist())
-    return queried - start, ranked - queried, time.perf_counter() - ranked
+    found.results(["own"], slice(SHOWN))
+    return found.seconds["engine"], found.seconds["rerank"], time.perf_counter() - ranked
 
 
 def _large(progress: Progress) -> Documents:

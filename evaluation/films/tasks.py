@@ -14,11 +14,12 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog, make_log
 from shoal.evaluation.films.catalogue import catalogue_order, liked_texts
 from shoal.evaluation.films.splits import Design, Split, split
-from shoal.evaluation.protocol.precision import CANDIDATES, TestQueries
+from shoal.evaluation.protocol.precision import TestQueries
 from shoal.evaluation.protocol.truth import Truth
 from shoal.evaluation.protocol.workload import Workload
 from shoal.evaluation.run.cache import code_digest
 from shoal.search.index import Index
+from shoal.search.personal import CANDIDATES
 
 FEWEST_FILMS = 20  # candidates of a query that counts
 FEWEST_HOLDING = 10  # rated films that hold a keyword, for it to be a query

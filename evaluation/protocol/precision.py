@@ -3,18 +3,19 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
+from shoal.anonymizer.personal_profile import profiles_of
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.search.index import Index
-from shoal.search.rerank import many_cosines
+from shoal.search.personal import CANDIDATES
+from shoal.search.rerank import best_first, many_cosines
 from shoal.search.vectors import profile_space
 
-CANDIDATES = 100
 FEWEST_CANDIDATES = 60
 RELEVANT = 30
 
@@ -69,7 +70,7 @@ def gold(queries: TestQueries, profiles: Profiles, index: Index, known: Knowledg
     space = profile_space(profiles.terms, [False] * len(profiles.terms), index.vectors, Knowledge())
     own = csr_array(profiles.counts @ space)
     cosine = many_cosines(queries.documents, queries.user, own, index.vectors)
-    rank = np.argsort(np.argsort(-cosine, axis=1, kind="stable"), axis=1, kind="stable")
+    rank = np.argsort(best_first(cosine), axis=1)
     return (rank < RELEVANT) & (queries.documents >= 0)
 
 
@@ -80,20 +81,6 @@ def published_cosines(
 
     It is 0 for a user without a profile, whose ranking is then the engine's: that user is served, but not as a person.
     """
-    rows, row_of = profile_rows(release, assignment, users)
+    rows, row_of = profiles_of(users, release, assignment)
     space = profile_space(release.labels, release.generalized.tolist(), index.vectors, known)
     return many_cosines(queries.documents, row_of[queries.user], csr_array(rows @ space), index.vectors)
-
-
-def profile_rows(release: Release, assignment: Assignment, users: list[str]) -> tuple[csr_array, np.ndarray]:
-    """Published profiles, and the row of each user: the user's only one, the mean of several, or an empty one."""
-    position = {name: i for i, name in enumerate(users)}
-    holder = np.array([position[name] for name in assignment.users.to_list()], dtype=np.int64)[assignment.user]
-    many = np.bincount(holder, minlength=len(users))
-    if many.max(initial=0) <= 1:
-        row_of = np.full(len(users), len(release))
-        row_of[holder] = assignment.profile
-        empty = csr_array((1, len(release.labels)))
-        return csr_array(vstack([release.weights, empty], format="csr")), row_of
-    share = csr_array((1 / many[holder], (holder, assignment.profile)), shape=(len(users), len(release)))
-    return csr_array(share @ release.weights), np.arange(len(users))

@@ -11,6 +11,7 @@ from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.protocol.metrics import score
 from shoal.evaluation.protocol.precision import TestQueries, gold
 from shoal.search.index import Index
+from shoal.search.rerank import best_first
 
 MEASURES = ("ap10", "p10", "ndcg10", "mrr")
 
@@ -31,7 +32,7 @@ class Truth:
 
     def scores(self, cosine: np.ndarray) -> dict[str, np.ndarray]:
         """One value per user and measure, of all candidates re-ranked by cosine, ties in the engine's order."""
-        order = np.argsort(-cosine[self.row], axis=1, kind="stable")
+        order = best_first(cosine[self.row])
         found = score(np.take_along_axis(self.relevant, order, axis=1), self.total)
         return {f"{name}{self.suffix}": self._per_user(getattr(found, name)) for name in MEASURES}
 

@@ -2,21 +2,52 @@
 
 import argparse
 import textwrap
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
 from scipy.sparse import csr_array
 
+from shoal.anonymizer.personal_profile import profile_of
 from shoal.anonymizer.release_files import read_release
 from shoal.cli.options import Commands, add_knowledge_options, knowledge_of
 from shoal.cli.printing import bar, print_json
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs import load_log
+from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
-from shoal.evaluation.finding import Answer, Found, answer, check_query, find_user, own_profile, published_profile
+from shoal.corpus.querylog import QueryLog, find_user
 from shoal.search.index import Index, index_for
+from shoal.search.personal import CANDIDATES, DEFAULT_WEIGHT, PLAIN, Found, Result, search
+from shoal.search.query import MAX_CHARACTERS, parse_query
+from shoal.search.vectors import profile_space
 
+_PERSONAL = "personal"  # the name of the ranking by the user's profile
 _REASONS = 6  # parts of a score that are printed; --json has them all
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One result as it is printed; `before` is its rank without a profile, from 1."""
+
+    rank: int
+    before: int
+    id: str
+    title: str
+    snippet: str
+    score: float
+    engine: tuple[tuple[str, float], ...]
+    profile: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The results of a query, whose profile ordered them, and what may have been meant."""
+
+    query: str
+    profile: str
+    suggestion: str
+    results: tuple[Shown, ...]
 
 
 def add_commands(commands: Commands) -> None:
@@ -26,7 +57,12 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--log", help="a file in the AOL format, or a data set's name: the user's own profile")
     parser.add_argument("--user", help="whose profile orders the results")
     parser.add_argument("--release", type=Path, help="a release: the published profile instead of the user's own")
-    parser.add_argument("--weight", type=float, default=0.9, help="0: the engine alone, 1: the profile alone (0.9)")
+    parser.add_argument(
+        "--weight",
+        type=float,
+        default=DEFAULT_WEIGHT,
+        help=f"0: the engine alone, 1: the profile alone ({DEFAULT_WEIGHT})",
+    )
     parser.add_argument("--limit", type=int, default=10, help="how many results (10)")
     parser.add_argument("--explain", action="store_true", help="why each result stands where it does")
     parser.add_argument("--engine", default="auto", help="auto, whoosh or tantivy (auto)")
@@ -40,55 +76,95 @@ def run_search(options: argparse.Namespace) -> None:
     with bar() as progress:
         index = index_for(options.corpus, engine=options.engine, progress=progress)
         profile, whose = _profile(options, index, progress)
-        found = answer(options.query, index, profile, whose, options.weight, options.limit)
+        found = search(index, options.query, {_PERSONAL: profile} if profile.nnz else {}, options.weight)
+        answer = _answer(found, whose, options.limit)
     if options.json:
-        print_json(asdict(found))
+        print_json(asdict(answer))
     else:
-        _print(found, options)
+        _print(answer, options)
     index.close()
 
 
 def _check(options: argparse.Namespace) -> None:
-    check_query(options.query)
+    if not parse_query(options.query):
+        raise InputError(
+            f"nothing to search for in {options.query[:40]!r}: give at least one word of letters or digits "
+            f"(the first {MAX_CHARACTERS:,} characters are read)"
+        )
     if not 0 <= options.weight <= 1:
         raise InputError(f"--weight {options.weight}: expected a number from 0 (engine alone) to 1 (profile alone)")
-    if not 1 <= options.limit <= 100:
-        raise InputError(f"--limit {options.limit}: expected a number of results from 1 to 100")
+    if not 1 <= options.limit <= CANDIDATES:
+        raise InputError(f"--limit {options.limit}: expected a number of results from 1 to {CANDIDATES}")
     if options.user is not None and options.log is None and options.release is None:
         raise InputError(f"--user {options.user}: say where the profile is, by --log or --release")
     if options.user is None and (options.log or options.release):
         raise InputError("--log and --release need --user, whose profile orders the results")
 
 
-def _profile(options: argparse.Namespace, index: Index, progress: Progress) -> tuple[csr_array | None, str]:
-    """The profile that orders the results, and what it is called."""
+def _profile(options: argparse.Namespace, index: Index, progress: Progress) -> tuple[csr_array, str]:
+    """The profile that orders the results, in the space of the documents, and what it is called."""
     if options.user is None:
-        return None, ""
+        return csr_array((1, len(index.vectors.terms))), ""
     log = load_log(options.log, progress=progress)[0] if options.log else None
     if log is not None:
-        find_user(options.user, log.users.to_list())
+        find_user(options.user, log.users)
     if options.release is not None:
-        stored = read_release(options.release)
-        if log is not None and options.user not in stored.assignment.users.to_list():
-            return None, ""  # a user of the log whom the method suppressed
-        return published_profile(stored, options.user, index), f"the profile that {options.release.name} publishes"
+        return _published_profile(options, index, log), f"the profile that {options.release.name} publishes"
     assert log is not None
-    return own_profile(log, options.user, knowledge_of(options), index), f"the own profile of user {options.user}"
+    return _own_profile(options, index, log), f"the own profile of user {options.user}"
 
 
-def _print(found: Answer, options: argparse.Namespace) -> None:
-    if found.suggestion:
-        print(f"did you mean: {found.suggestion}")
-    if not found.results:
+def _own_profile(options: argparse.Namespace, index: Index, log: QueryLog) -> csr_array:
+    known = knowledge_of(options)
+    one = build_profiles(log.for_users(np.array([find_user(options.user, log.users)])), known.words)
+    return csr_array(one.counts @ profile_space(one.terms, [False] * len(one.terms), index.vectors, known))
+
+
+def _published_profile(options: argparse.Namespace, index: Index, log: QueryLog | None) -> csr_array:
+    """That of a user of the log, who may have been suppressed, or without a log of a user of the release."""
+    stored = read_release(options.release)
+    if log is None:
+        find_user(options.user, stored.assignment.users)
+    release = stored.release
+    space = profile_space(release.labels, release.generalized, index.vectors, stored.knowledge)
+    return csr_array(profile_of(options.user, release, stored.assignment) @ space)
+
+
+def _answer(found: Found, whose: str, limit: int) -> Answer:
+    name = next(reversed(found.rankings))
+    shown = tuple(_shown(result, found, name) for result in found.results([name], slice(limit))[name])
+    suggestion = found.index.engine.suggest(found.query) or ""
+    return Answer(found.query, "no profile" if name == PLAIN else whose, suggestion, shown)
+
+
+def _shown(result: Result, found: Found, name: str) -> Shown:
+    document, reason = found.index.documents[result.document], found.reason(name, result.document)
+    assert reason is not None
+    return Shown(
+        result.rank,
+        result.ranks[PLAIN],
+        document.id,
+        document.title,
+        str(result.snippet),
+        result.score,
+        reason.engine,
+        reason.profile,
+    )
+
+
+def _print(answer: Answer, options: argparse.Namespace) -> None:
+    if answer.suggestion:
+        print(f"did you mean: {answer.suggestion}")
+    if not answer.results:
         print(f"no document of {options.corpus} holds any of it")
         return
     if options.user is not None:
-        print(f"ordered with {found.profile}, weight {options.weight:g}")
-    for result in found.results:
+        print(f"ordered with {answer.profile}, weight {options.weight:g}")
+    for result in answer.results:
         _print_result(result, options)
 
 
-def _print_result(result: Found, options: argparse.Namespace) -> None:
+def _print_result(result: Shown, options: argparse.Namespace) -> None:
     moved = "" if result.before == result.rank else f"  (was {result.before})"
     print(f"{result.rank:>3}. {result.title or result.id}  [{result.score:.4f}]{moved}")
     print(textwrap.fill(result.snippet, 110, initial_indent="     ", subsequent_indent="     "))

@@ -13,7 +13,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.search.engines.base import Candidates
 from shoal.search.explain import explain
 from shoal.search.index import Index
-from shoal.search.rerank import cosines, rerank, rerank_many
+from shoal.search.rerank import best_first, cosines, many_cosines, rerank
 from shoal.search.vectors import DocumentVectors, profile_space
 
 QUERY = "president trump house"
@@ -138,7 +138,8 @@ def test_many_queries_at_once_rank_as_one_at_a_time(news: Index) -> None:
         row[: len(candidates)] = candidates.documents
     rows = [vector(news, weights) for weights in ({"money": 1, "bank": 3}, {"police": 2, "city": 1}, {"unicorns": 1})]
     profile_of = np.array([1, 0, 1, 2, 0])
-    ranked = rerank_many(documents, profile_of, sp.vstack(rows, format="csr"), news.vectors)
+    order = best_first(many_cosines(documents, profile_of, sp.vstack(rows, format="csr"), news.vectors))
+    ranked = np.take_along_axis(documents, order, axis=1)
     for i, candidates in enumerate(found):
         alone = rerank(candidates, rows[profile_of[i]], news.vectors)
         assert ranked[i, : len(alone)].tolist() == alone.documents.tolist()
@@ -150,9 +151,9 @@ def test_the_parts_of_an_explanation_sum_to_the_score_shown(news: Index, weight:
     query = '"white house" president title:trump'
     profile = vector(news, {"election": 3, "russia": 1, "money": 2, "vote": 2, "court": 1})
     ranking = rerank(news.engine.candidates(query), profile, news.vectors, weight)
-    explanations = [explain(ranking, rank, query, news.engine, profile, news.vectors) for rank in range(10)]
-    for rank, explanation in enumerate(explanations):
-        assert explanation.document == ranking.documents[rank]
+    explanations = [explain(ranking, rank, query, news.engine, profile, news.vectors) for rank in range(1, 11)]
+    for rank, explanation in enumerate(explanations, start=1):
+        assert explanation.document == ranking.documents[rank - 1]
         assert explanation.total() == pytest.approx(explanation.score, rel=1e-5, abs=1e-9)
         for parts in (explanation.engine, explanation.profile):
             values = [value for _, value in parts]

@@ -9,7 +9,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from shoal.cli import main
 from shoal.webapp.security import HEADERS
+from shoal.webapp.service import SearchService
+from shoal.webapp.settings import Settings
 from tests.web.conftest import CANARY_USER, CANARY_WORDS
 
 PATHS = ("/", "/search?q=climate", "/people", "/knows", "/attack", "/mine", "/document/0", "/api")
@@ -78,6 +81,18 @@ def test_at_weight_zero_the_three_rankings_are_the_plain_one(client: FlaskClient
     ranked = [[result["document"] for result in column["results"]] for column in answer["columns"]]
     assert ranked[0] == ranked[1] == ranked[2]
     assert all(result["move"] == 0 for column in answer["columns"] for result in column["results"])
+
+
+def test_the_command_line_ranks_for_a_person_as_the_server_does(
+    client: FlaskClient, app: Flask, someone: str, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here: SearchService = app.extensions["shoal.service"]
+    name = here.log.users[here.people.get(someone).row]
+    column = client.get("/api/v1/search", query_string={"q": "climate change", "user": someone}).json["columns"][1]
+    served = [(here.index.documents.id(r["document"]), r["score"], r["ranks"]["plain"]) for r in column["results"]]
+    assert main(["search", "climate change", "--log", settings.log, "--user", name, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)["results"]
+    assert [(result["id"], result["score"], result["before"]) for result in printed] == served
 
 
 def test_a_move_is_the_difference_from_the_plain_rank(client: FlaskClient, someone: str) -> None:

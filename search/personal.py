@@ -1,0 +1,86 @@
+"""One search for one person: candidates, re-ranked by profiles, with reasons. Page, API and command line call it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from shoal.search.explain import Explanation, explain
+from shoal.search.index import Index
+from shoal.search.rerank import Ranking, rerank
+from shoal.search.snippets import Snippet
+
+CANDIDATES = 100  # documents that the engine finds and a profile reorders
+DEFAULT_WEIGHT = 0.85  # of the profile; the rest is the engine's
+PLAIN = "plain"  # the name of the engine's own ranking
+
+
+@dataclass(frozen=True)
+class Result:
+    """A document at its rank (1 is the best) in one ranking, and its rank in every ranking."""
+
+    document: int
+    rank: int
+    ranks: dict[str, int]
+    score: float
+    snippet: Snippet
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The candidates of a query under each profile by name, and under none as PLAIN."""
+
+    query: str
+    index: Index
+    profiles: dict[str, csr_array]
+    rankings: dict[str, Ranking]
+    seconds: dict[str, float]  # what the engine and the re-ranking took
+
+    def __len__(self) -> int:
+        return len(self.rankings[PLAIN])
+
+    @cached_property
+    def _ranks(self) -> dict[str, dict[int, int]]:
+        """The rank of each document, by ranking."""
+        return {
+            name: {document: rank for rank, document in enumerate(ranking.documents.tolist(), start=1)}
+            for name, ranking in self.rankings.items()
+        }
+
+    def results(self, names: Iterable[str], part: slice) -> dict[str, tuple[Result, ...]]:
+        """That part of the rankings as it is shown. Only the documents shown are read, each once."""
+        shown = {name: self.rankings[name].documents[part].tolist() for name in names}
+        different = sorted({document for documents in shown.values() for document in documents})
+        snippets = dict(zip(different, self.index.engine.snippets(self.query, different), strict=True))
+        return {name: tuple(self._result(name, d, snippets[d]) for d in shown[name]) for name in shown}
+
+    def _result(self, name: str, document: int, snippet: Snippet) -> Result:
+        ranks = {other: ranks[document] for other, ranks in self._ranks.items()}
+        return Result(document, ranks[name], ranks, float(self.rankings[name].scores[ranks[name] - 1]), snippet)
+
+    def reason(self, name: str, document: int) -> Explanation | None:
+        """The parts of a document's score in a ranking; None where the query does not find it there."""
+        rank = self._ranks.get(name, {}).get(document)
+        if rank is None:
+            return None
+        return explain(
+            self.rankings[name], rank, self.query, self.index.engine, self.profiles[name], self.index.vectors
+        )
+
+
+def search(
+    index: Index, query: str, profiles: Mapping[str, csr_array] | None = None, weight: float = DEFAULT_WEIGHT
+) -> Found:
+    """Find once, and rank by each of the profiles, which are rows in the space of the documents.
+
+    An empty profile has no say, whatever the weight: its ranking is the engine's.
+    """
+    started = perf_counter()
+    candidates = index.engine.candidates(query, CANDIDATES)
+    found = perf_counter()
+    rows = {PLAIN: csr_array((1, index.vectors.matrix.shape[1]), dtype=np.float64), **(profiles or {})}
+    rankings = {name: rerank(candidates, row, index.vectors, weight if row.nnz else 0.0) for name, row in rows.items()}
+    return Found(query, index, rows, rankings, {"engine": found - started, "rerank": perf_counter() - found})
