@@ -1,14 +1,14 @@
 """What is a method, and what does it give? The types between a log and what is published of it."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.parameters import Parameter, Value, check_settings
+from shoal.anonymizer.parameters import Parameter, Parameters, Value, check_settings
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
@@ -26,7 +26,8 @@ class MethodInfo:
     unit: Literal["user", "query"]
     protects: str  # one sentence
     does_not_protect: str  # one sentence
-    parameters: tuple[Parameter, ...] = ()
+    randomness: Literal["public", "secret"] = "public"  # secret: whoever knew the seed could undo it
+    parameters: Parameters = ()  # those that the class declares as its attributes
 
 
 QUERIES = "queries.tsv"  # the public file of released queries
@@ -109,15 +110,23 @@ class Method(ABC):
 
     Derive from ProfileMethod or LogMethod.
 
-    A subclass declares `info` and, for type checkers, one annotation per parameter.
+    A subclass declares `info`, and each parameter once, as an attribute such as `k = group_size()`, of which `self.k`
+    is the value.
     """
 
     info: ClassVar[MethodInfo]
+    knowledge: Knowledge
+    settings: dict[str, Value]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        info = vars(cls).get("info")
+        if isinstance(info, MethodInfo) and not info.parameters:
+            cls.info = replace(info, parameters=tuple(declared_parameters(cls).values()))
 
     def __init__(self, knowledge: Knowledge | None = None, **settings: object) -> None:
         self.knowledge = knowledge or Knowledge()
         self.settings = check_settings(self.info.id, self.info.parameters, settings)
-        self.__dict__.update(self.settings)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"
@@ -139,6 +148,13 @@ class Method(ABC):
                 f"{self.info.id} needs at least {needed} users with a profile, the log has {available}: "
                 "lower k or bring a larger log"
             )
+
+
+def declared_parameters(method: type[Method]) -> dict[str, Parameter[Value]]:
+    """The parameters of a method by attribute, in the order of their declaration, those of its bases first."""
+    names = dict.fromkeys(name for base in reversed(method.__mro__) for name in vars(base))
+    found = {name: getattr(method, name) for name in names if hasattr(method, name)}
+    return {name: thing for name, thing in found.items() if isinstance(thing, Parameter)}
 
 
 class ProfileMethod(Method):

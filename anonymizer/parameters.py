@@ -2,21 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Generic, Literal, Protocol, TypeVar, overload
 
 from shoal.corpus.errors import InputError
 
 Value = int | float | str
+V_co = TypeVar("V_co", bound=Value, covariant=True)
 
 
 @dataclass(frozen=True)
-class Range:
+class Range(Generic[V_co]):
     """Which values are allowed: whole numbers or numbers between two bounds, and some words besides."""
 
-    kind: type  # int, float or str
+    kind: type  # int, float, or str for words only
     low: float | None = None
     high: float | None = None
     words: tuple[str, ...] = ()
+
+    def __or__(self, words: "Range[str]") -> "Range[V_co | str]":
+        return Range(self.kind, self.low, self.high, self.words + words.words)
 
     def __str__(self) -> str:
         if self.kind is str:
@@ -55,22 +59,49 @@ class Range:
         return value if value == value and abs(value) != float("inf") else None
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One setting: a whole number, a number, or one of some words; `words` are allowed besides numbers."""
+def whole_number(low: int | None = None, high: int | None = None) -> Range[int]:
+    return Range(int, low, high)
 
-    name: str
-    kind: type  # int, float or str
-    default: Value
+
+def number(low: float | None = None, high: float | None = None) -> Range[float]:
+    return Range(float, low, high)
+
+
+def one_of(*words: str) -> Range[str]:
+    """Some words; `whole_number(1) | one_of("all")` allows a word besides numbers."""
+    return Range(str, words=words)
+
+
+AT_LEAST_TWO = whole_number(2, 10**6)  # how many users share something
+
+
+class Configured(Protocol):
+    """What has a value for each of its parameters."""
+
+    settings: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Parameter(Generic[V_co]):
+    """One setting of a method, declared as an attribute of its class: there it is itself, in a method its value."""
+
+    default: V_co
+    allowed: Range[V_co]
     help: str
     more_private: Literal["higher", "lower", "neither"]
-    low: float | None = None
-    high: float | None = None
-    words: tuple[str, ...] = ()
+    name: str = ""  # that of the attribute
 
-    @property
-    def allowed(self) -> Range:
-        return Range(self.kind, self.low, self.high, self.words)
+    def __set_name__(self, owner: type, name: str) -> None:
+        object.__setattr__(self, "name", name)
+
+    @overload
+    def __get__(self, method: None, owner: type) -> "Parameter[V_co]": ...
+
+    @overload
+    def __get__(self, method: Configured, owner: type) -> V_co: ...
+
+    def __get__(self, method: Configured | None, owner: type) -> Any:
+        return self if method is None else method.settings[self.name]
 
     @property
     def range(self) -> str:
@@ -91,10 +122,10 @@ def _written(bound: float) -> str:
     return f"{bound:,.0f}" if bound == int(bound) else f"{bound:g}"
 
 
-AT_LEAST_TWO = Range(int, 2, 10**6)  # how many users share something
+Parameters = tuple[Parameter[Value], ...]
 
 
-def check_settings(method: str, parameters: tuple[Parameter, ...], given: Mapping[str, object]) -> dict[str, Value]:
+def check_settings(method: str, parameters: Parameters, given: Mapping[str, object]) -> dict[str, Value]:
     """All parameters of a method with their values: the given ones checked, the others at their defaults."""
     names = [parameter.name for parameter in parameters]
     for name in given:
@@ -104,6 +135,6 @@ def check_settings(method: str, parameters: tuple[Parameter, ...], given: Mappin
     return {p.name: p.check(given[p.name]) if p.name in given else p.default for p in parameters}
 
 
-def group_size(default: int = 5) -> Parameter:
+def group_size(default: int = 5) -> Parameter[int]:
     """The parameter k that most methods share."""
-    return Parameter("k", int, default, "the fewest users that share a published profile", "higher", low=2, high=10**6)
+    return Parameter(default, AT_LEAST_TWO, "the fewest users that share a published profile", "higher")

@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 
 import shoal.anonymizer.methods
 from shoal.anonymizer.base import Method, MethodInfo
+from shoal.anonymizer.declaration import check_declaration
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 
@@ -21,14 +22,10 @@ def methods() -> dict[str, type[Method]]:
 
 
 def collect(found: Iterable[type[Method]]) -> dict[str, type[Method]]:
-    """Methods by id. Two with one id, or something that is no method, is an error."""
+    """Methods by id. Two with one id, or one that is declared wrongly, is an error."""
     table: dict[str, type[Method]] = {}
     for method in found:
-        if not (isinstance(method, type) and issubclass(method, Method) and hasattr(method, "info")):
-            raise InputError(
-                f"{method!r} is registered as an anonymizer but is no anonymizer.base.Method with an info: "
-                "mend or uninstall its package"
-            )
+        check_declaration(method)
         if method.info.id in table:
             raise InputError(f"two anonymizers are called {method.info.id!r}: {table[method.info.id]} and {method}")
         table[method.info.id] = method
@@ -52,10 +49,8 @@ def describe(info: MethodInfo) -> dict[str, object]:
         {"name": p.name, "default": p.default, "range": p.range, "more_private": p.more_private, "help": p.help}
         for p in info.parameters
     ]
-    return {
-        "id": info.id, "title": info.title, "paper": info.paper, "unit": info.unit,
-        "protects": info.protects, "does_not_protect": info.does_not_protect, "parameters": parameters,
-    }  # fmt: skip
+    plain = ("id", "title", "paper", "unit", "protects", "does_not_protect", "randomness")
+    return {**{name: getattr(info, name) for name in plain}, "parameters": parameters}
 
 
 def _built_in() -> Iterable[type[Method]]:

@@ -23,7 +23,7 @@ def level_settings(method: str) -> list[Setting]:
 _STEPS = (0.4, 1, 2, 4, 10)
 
 
-def levels(parameter: Parameter) -> list[Value]:
+def levels(parameter: Parameter[Value]) -> list[Value]:
     """Five values around the default, within the range, the least private first; none where it is no number."""
     if isinstance(parameter.default, str):
         return []
@@ -35,9 +35,9 @@ def levels(parameter: Parameter) -> list[Value]:
     return list(dict.fromkeys(values))
 
 
-def inside(parameter: Parameter, value: float) -> int | float:
+def inside(parameter: Parameter[Value], value: float) -> int | float:
     """The nearest allowed number, with three digits."""
     value = float(f"{value:.3g}")
-    value = value if parameter.low is None else max(value, parameter.low)
-    value = value if parameter.high is None else min(value, parameter.high)
-    return round(value) if parameter.kind is int else float(value)
+    value = value if parameter.allowed.low is None else max(value, parameter.allowed.low)
+    value = value if parameter.allowed.high is None else min(value, parameter.allowed.high)
+    return round(value) if parameter.allowed.kind is int else float(value)

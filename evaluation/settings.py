@@ -41,7 +41,7 @@ def written(value: Value) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def privacy_parameter(parameters: Iterable[Parameter]) -> Parameter | None:
+def privacy_parameter(parameters: Iterable[Parameter[Value]]) -> Parameter[Value] | None:
     """The first parameter that makes a method more or less private, by which its levels are made."""
     return next((p for p in parameters if p.more_private != "neither"), None)
 

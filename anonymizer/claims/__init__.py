@@ -64,7 +64,7 @@ class Verifier:
     unit: Unit  # what the claim is about; a user has one profile unless it is sessions
     check: Callable[[Claim, Evidence], Verdict]  # its values are of their types and ranges already
     sentence: Callable[[Values], str]
-    values: Mapping[str, Range] = field(default_factory=dict)
+    values: Mapping[str, Range[Value]] = field(default_factory=dict)
     files: tuple[str, ...] = ()  # public ones that such a release has besides profiles and manifest
 
     def verify(self, claim: Claim, evidence: Evidence) -> Verdict:

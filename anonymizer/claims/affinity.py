@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import QUERIES, Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.claims.queries import asked_rows, released_rows, verify_profiles, verify_typed
-from shoal.anonymizer.parameters import AT_LEAST_TWO, Range
+from shoal.anonymizer.parameters import AT_LEAST_TWO, number, one_of, whole_number
 from shoal.corpus.tokens import STOP_WORDS, Tokens, tokenize_column
 
 _ROWS_AT_ONCE = 256
@@ -184,7 +184,7 @@ VERIFIERS = (
             f"For every released query, {values['k']} users in all typed it or a released one with "
             f"cosine {values['theta']:g} to it or more."
         ),
-        {"k": AT_LEAST_TWO, "theta": Range(float, 0.1, 1), "support": Range(int, 2, words=("auto",))},
+        {"k": AT_LEAST_TWO, "theta": number(0.1, 1), "support": whole_number(2) | one_of("auto")},
         files=(QUERIES,),
     ),
 )

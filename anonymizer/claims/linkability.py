@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Assignment, Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import verify_at_least_k, verify_published_means
-from shoal.anonymizer.parameters import Range
+from shoal.anonymizer.parameters import number, one_of, whole_number
 from shoal.corpus.profiles import Profiles
 
 
@@ -95,9 +95,9 @@ VERIFIERS = (
         verify_p_linkability,
         lambda values: f"An average user is linked to a term of the profile with probability {values['p']:g} at most.",
         {
-            "p": Range(float, 0.001, 1),
-            "representative": Range(str, words=("centroid", "union")),
-            "members": Range(int, 1, 10**6),
+            "p": number(0.001, 1),
+            "representative": one_of("centroid", "union"),
+            "members": whole_number(1, 10**6),
         },
     ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import verify_at_least_k
-from shoal.anonymizer.parameters import AT_LEAST_TWO, Range
+from shoal.anonymizer.parameters import AT_LEAST_TWO, one_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 
 MEMBERS_PER_BLOCK = 20_000  # bounds the memory of a check
@@ -198,8 +198,8 @@ VERIFIERS = (
         lambda values: _SENTENCES[str(values["published"])].format(k=values["k"]),
         {
             "k": AT_LEAST_TWO,
-            "published": Range(str, words=tuple(_SENTENCES)),
-            "duplicates": Range(str, words=("keep", "drop")),
+            "published": one_of(*_SENTENCES),
+            "duplicates": one_of("keep", "drop"),
         },
     ),
 )

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
-from shoal.anonymizer.parameters import AT_LEAST_TWO, Range
+from shoal.anonymizer.parameters import AT_LEAST_TWO, Range, Value, one_of, whole_number
 from shoal.corpus.profiles import query_term_counts
 
 Vocabulary = dict[str, int]
@@ -259,10 +259,10 @@ def _the_rest(case: Case) -> Verdict:
     return HOLDS
 
 
-_VALUES = {
+_VALUES: dict[str, Range[Value]] = {
     "k": AT_LEAST_TWO,
-    "epsilon": Range(int, 0, 12),
-    "typical": Range(str, words=("vote", "bags", "generalize")),
+    "epsilon": whole_number(0, 12),
+    "typical": one_of("vote", "bags", "generalize"),
 }
 
 VERIFIERS = (
@@ -281,6 +281,6 @@ VERIFIERS = (
             f"Every vocabulary is shared by sessions of at least {values['k']} users, "
             f"where {values['gap']} minutes of silence end a session."
         ),
-        {**_VALUES, "gap": Range(int, 1, 10**6)},
+        {**_VALUES, "gap": whole_number(1, 10**6)},
     ),
 )

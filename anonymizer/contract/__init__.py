@@ -19,11 +19,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.anonymizer.base import Anonymized, Method, MethodInfo, Release
+from shoal.anonymizer.base import Anonymized, Method, Release
 from shoal.anonymizer.claims import Evidence, Verdict, find_verifier, verify
 from shoal.anonymizer.contract.mutants import mutants
 from shoal.anonymizer.contract.sample_logs import awkward_logs, log_of, sample_log
-from shoal.anonymizer.parameters import Parameter, Value
+from shoal.anonymizer.declaration import check_declaration
+from shoal.anonymizer.parameters import Range, Value
 from shoal.anonymizer.release_files import ASSIGNMENT, read_release, write_release
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.errors import Cancelled, InputError
@@ -57,26 +58,12 @@ def name_of(thing: object) -> str:
 # What is told of a method
 
 
-def check_info_is_complete(method: MethodClass) -> None:
-    info = method.info
-    _must(isinstance(info, MethodInfo), f"{method.__name__}.info is no MethodInfo")
-    _must(info.id and info.id == info.id.lower() and " " not in info.id, f"{info.id!r} is no id: use words-like-this")
-    _must(info.title.strip() and not info.title.endswith("."), f"{info.id}: the title is a name, without a full stop")
-    for name in ("protects", "does_not_protect"):
-        text = getattr(info, name)
-        _must(text.endswith(".") and "\n" not in text and len(text) > 10, f"{info.id}: {name} is one sentence")
-    _must("guarantee" in (method.__doc__ or "").lower(), f"{info.id}: its docstring states no guarantee")
-
-
-def check_parameters_are_described(method: MethodClass) -> None:
-    names = [parameter.name for parameter in method.info.parameters]
-    _must(len(set(names)) == len(names), f"{method.info.id} has two parameters of one name: {names}")
-    for parameter in method.info.parameters:
-        where = f"{method.info.id}, {parameter.name}"
-        _must(len(parameter.help) > 5, f"{where}: it is not said what it does")
-        _must(parameter.more_private in ("higher", "lower", "neither"), f"{where}: which way is more private?")
-        _must(parameter.check(parameter.default) == parameter.default, f"{where}: its own default is refused")
-        _must(parameter.kind is not str or parameter.words, f"{where}: its words are not listed")
+def check_declaration_is_right(method: MethodClass) -> None:
+    try:
+        check_declaration(method)
+    except InputError as error:
+        raise AssertionError(str(error)) from error
+    _must("guarantee" in (method.__doc__ or "").lower(), f"{method.info.id}: its docstring states no guarantee")
 
 
 def check_settings_are_stored(method: MethodClass) -> None:
@@ -92,15 +79,15 @@ def check_settings_are_stored(method: MethodClass) -> None:
 def check_bad_settings_are_refused(method: MethodClass) -> None:
     _refuses(method, {"no_such_parameter": 1})
     for parameter in method.info.parameters:
-        for value in _values_outside(parameter):
+        for value in _values_outside(parameter.allowed):
             _refuses(method, {parameter.name: value})
 
 
-def _values_outside(parameter: Parameter) -> list[object]:
+def _values_outside(allowed: Range[Value]) -> list[object]:
     outside: list[object] = ["no such word", None, float("nan"), [1]]
-    outside += [] if parameter.low is None else [parameter.low - 1, -float("inf")]
-    outside += [] if parameter.high is None else [parameter.high + 1, float("inf")]
-    return outside + ([1.5] if parameter.kind is int else [])
+    outside += [] if allowed.low is None else [allowed.low - 1, -float("inf")]
+    outside += [] if allowed.high is None else [allowed.high + 1, float("inf")]
+    return outside + ([1.5] if allowed.kind is int else [])
 
 
 def _refuses(method: MethodClass, settings: dict[str, object]) -> None:
@@ -205,13 +192,13 @@ def check_awkward_logs_give_an_error_or_a_release(method: MethodClass) -> None:
 def check_the_whole_range_gives_an_error_or_a_release(method: MethodClass) -> None:
     log = sample_log(24)
     for parameter in method.info.parameters:
-        for value in _ends(parameter):
+        for value in _ends(parameter.allowed):
             _error_or_release(method, {parameter.name: value}, log, f"{parameter.name}={value}")
 
 
-def _ends(parameter: Parameter) -> list[Value]:
-    bounds = [bound for bound in (parameter.low, parameter.high) if bound is not None and parameter.kind is not str]
-    return [*(parameter.kind(bound) for bound in bounds), *parameter.words]
+def _ends(allowed: Range[Value]) -> list[Value]:
+    bounds = [bound for bound in (allowed.low, allowed.high) if bound is not None and allowed.kind is not str]
+    return [*(allowed.kind(bound) for bound in bounds), *allowed.words]
 
 
 def _error_or_release(method: MethodClass, settings: dict[str, Value], log: QueryLog, where: str) -> None:
@@ -312,8 +299,7 @@ def _same(first: Release, second: Release) -> bool:
 
 
 CHECKS: tuple[Check, ...] = (
-    check_info_is_complete,
-    check_parameters_are_described,
+    check_declaration_is_right,
     check_settings_are_stored,
     check_bad_settings_are_refused,
     check_the_same_seed_gives_the_same_release,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.parameters import Parameter, Value
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
@@ -109,26 +109,26 @@ def _best(outcomes: Sequence[Outcome], risk: Risk) -> Outcome | None:
     return max((o for o in outcomes if risk.met_by(o)), key=lambda o: o.ap10, default=None)
 
 
-def _rest(setting: Setting, parameter: Parameter) -> tuple[object, ...]:
+def _rest(setting: Setting, parameter: Parameter[Value]) -> tuple[object, ...]:
     return setting.method, *((n, v) for n, v in setting.values if n != parameter.name)
 
 
-def _number(outcome: Outcome, parameter: Parameter) -> float:
+def _number(outcome: Outcome, parameter: Parameter[Value]) -> float:
     value = outcome.setting.value(parameter.name)
     return float("nan") if isinstance(value, str) else float(value)
 
 
-def _by_privacy(outcomes: Sequence[Outcome], parameter: Parameter) -> list[Outcome]:
+def _by_privacy(outcomes: Sequence[Outcome], parameter: Parameter[Value]) -> list[Outcome]:
     """The least private first."""
     return sorted(outcomes, key=lambda o: _number(o, parameter), reverse=parameter.more_private == "lower")
 
 
-def _less(one: Outcome, other: Outcome, parameter: Parameter) -> bool:
+def _less(one: Outcome, other: Outcome, parameter: Parameter[Value]) -> bool:
     a, b = _number(one, parameter), _number(other, parameter)
     return a < b if parameter.more_private == "higher" else a > b
 
 
-def _middle(one: Outcome, other: Outcome, parameter: Parameter) -> dict[str, object] | None:
+def _middle(one: Outcome, other: Outcome, parameter: Parameter[Value]) -> dict[str, object] | None:
     """The geometric mean where both are positive; None where no number is left between them."""
     a, b = _number(one, parameter), _number(other, parameter)
     value = inside(parameter, float(np.sqrt(a * b)) if a > 0 and b > 0 else (a + b) / 2)

@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from shoal.anonymizer.base import Method
+from shoal.anonymizer.base import Method, MethodInfo
 from shoal.anonymizer.methods.everyone import Everyone
 from shoal.anonymizer.methods.plain import Plain
 from shoal.anonymizer.methods.random import Random
+from shoal.anonymizer.parameters import Parameter, group_size, one_of, whole_number
 from shoal.anonymizer.registry import collect, find_method, make_method, methods
 from shoal.corpus.errors import InputError
 
@@ -59,6 +61,58 @@ def test_two_methods_of_one_id_are_an_error() -> None:
 def test_what_is_no_method_is_an_error(thing: object) -> None:
     with pytest.raises(InputError, match=r"is registered as an anonymizer but is no anonymizer\.base\.Method"):
         collect([Everyone, thing])  # type: ignore[list-item]
+
+
+INFO = MethodInfo("toy", "Toy", "", "user", "Who has which profile.", "What the members share.")
+
+
+def toy(**changes: object) -> type[Method]:
+    """A method that is declared well, but for some attributes."""
+    return type("Toy", (Everyone,), {"info": INFO, **changes})
+
+
+@pytest.mark.parametrize(
+    "name", ["run", "anonymize", "claim", "settings", "knowledge", "info", "need_users", "__init__"]
+)
+def test_a_parameter_named_like_an_attribute_is_refused(name: str) -> None:
+    changed = toy(**{"info": INFO, name: group_size()})
+    with pytest.raises(InputError, match=f"{name}: a method has an attribute|no anonymizer.base.Method with an info"):
+        collect([changed])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"info": None}, "with an info"),
+        ({"info": "toy"}, "with an info"),
+        ({"info": replace(INFO, id="Not An Id")}, "no id: use words-like-this"),
+        ({"info": replace(INFO, id="")}, "no id"),
+        ({"info": replace(INFO, title=" ")}, "the title is a name"),
+        ({"info": replace(INFO, does_not_protect="")}, "does_not_protect is one sentence"),
+        ({"info": replace(INFO, unit="people")}, "unit is one of user, query"),
+        ({"info": replace(INFO, randomness="hidden")}, "randomness is one of public, secret"),
+        ({"info": replace(INFO, parameters=(group_size(),))}, "declare each once, as an attribute"),
+        ({"k": group_size(1)}, r"parameter k: its default 1 is not allowed: it is a whole number from 2"),
+        ({"k": Parameter(5.0, whole_number(2), "how many users", "higher")}, r"default 5\.0 is not allowed"),
+        ({"k": Parameter(5, whole_number(9, 2), "how many users", "higher")}, "range is empty, from 9 to 2"),
+        ({"k": Parameter("a", one_of(), "how many users", "higher")}, "whole numbers, numbers or words"),
+        ({"k": Parameter(5, whole_number(2), " ", "higher")}, "not said what it does"),
+        ({"k": Parameter(5, whole_number(2), "how many users", "more")}, "which way is more private"),  # type: ignore[arg-type]
+        ({"K": group_size()}, "in lower case"),
+        (dict.fromkeys(("k", "l"), group_size()), "declared a second time as l"),
+        ({"claim": Method.claim}, "does not say how to claim"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_with_what_is_wrong(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        collect([toy(**changes)])
+
+
+def test_parameters_come_in_the_order_of_their_declaration_those_of_the_base_first() -> None:
+    more = toy(k=group_size(), order=Parameter("up", one_of("up", "down"), "which first", "neither"))
+    most = type("Most", (more,), {"info": INFO, "k": group_size(7), "a": group_size(9)})
+    assert [(p.name, p.default) for p in most.info.parameters] == [("k", 7), ("order", "up"), ("a", 9)]
+    assert collect([most])["toy"]().settings == {"k": 7, "order": "up", "a": 9}
 
 
 def test_a_duplicate_id_of_another_package_is_an_error(entry_point: Path) -> None:

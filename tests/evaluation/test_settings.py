@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.parameters import Parameter, number
 from shoal.anonymizer.registry import methods
 from shoal.corpus.errors import InputError
 from shoal.evaluation.experiment import make_experiment
@@ -51,7 +51,7 @@ def test_every_method_has_five_levels_from_little_to_much_privacy() -> None:
 
 
 def test_levels_stay_within_the_range_of_a_parameter() -> None:
-    epsilon = Parameter("epsilon", float, 1.0, "noise", "lower", low=0.5, high=2)
+    epsilon = Parameter(1.0, number(0.5, 2), "noise", "lower", "epsilon")
     found = levels(epsilon)
     assert len(found) == 5
     assert found == sorted(found, reverse=True)

@@ -9,7 +9,7 @@ from shoal.anonymizer.methods.affinity.concepts import mine_concepts
 from shoal.anonymizer.methods.affinity.grown_graphs import cores_of_grown_graphs
 from shoal.anonymizer.methods.affinity.kcores import generalized_cores
 from shoal.anonymizer.methods.affinity.pairs import affinity_graph
-from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish_queries import publish_unchanged
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
@@ -34,25 +34,17 @@ class Affinity(LogMethod):
         protects="Who typed a released query: at least k users typed it or a query close to it.",
         does_not_protect="Combinations of one user's released queries, a rare word that two users share, and a log "
         "into which an attacker planted queries.",
-        parameters=(
-            Parameter("k", int, 5, "the fewest users who typed a query or a close one", "higher", low=2, high=10**6),
-            Parameter("theta", float, 0.9, "how close is close: the smallest cosine", "higher", low=0.1, high=1),
-            Parameter(
-                "support", int, "auto", "users who must type a phrase before it counts as a concept", "neither",
-                low=2, words=("auto",),
-            ),
-            Parameter(
-                "exact", str, "yes", "no: graphs of v_max queries at most, which release less", "neither",
-                words=("yes", "no"),
-            ),
-            Parameter("v_max", int, 2000, "with exact=no, the most queries of a graph", "lower", low=1, high=10**6),
-        ),
-    )  # fmt: skip
-    k: int
-    theta: float
-    support: int | str
-    exact: str
-    v_max: int
+    )
+    k = Parameter(5, AT_LEAST_TWO, "the fewest users who typed a query or a close one", "higher")
+    theta = Parameter(0.9, number(0.1, 1), "how close is close: the smallest cosine", "higher")
+    support = Parameter(
+        "auto",
+        whole_number(2) | one_of("auto"),
+        "users who must type a phrase before it counts as a concept",
+        "neither",
+    )
+    exact = Parameter("yes", one_of("yes", "no"), "no: graphs of v_max queries at most, which release less", "neither")
+    v_max = Parameter(2000, whole_number(1, 10**6), "with exact=no, the most queries of a graph", "lower")
 
     def claim(self) -> Claim:
         return Claim("affinity-k-anonymity", {"k": self.k, "theta": self.theta, "support": self.support})

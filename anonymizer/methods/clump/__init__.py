@@ -16,7 +16,7 @@ from shoal.anonymizer.methods.clump.clusters import (
     open_clusters,
     reopened,
 )
-from shoal.anonymizer.parameters import Parameter, group_size
+from shoal.anonymizer.parameters import Parameter, group_size, one_of, whole_number
 from shoal.anonymizer.transactions import Transactions, publish_generalized, transactions_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
@@ -35,26 +35,23 @@ class Clump(ProfileMethod):
         unit="user",
         protects="Who of k users has which profile: all members share one, made of what they have in common.",
         does_not_protect="What all members of a group have in common is published, so it is known of each of them.",
-        parameters=(
-            group_size(),
-            Parameter(
-                "r", int, 10, "how many open clusters are tried for each user", "neither",
-                low=1, high=10**9, words=("all",),
-            ),
-            Parameter(
-                "order", str, "descending", "users by the length of their profile, in which order they are assigned",
-                "neither", words=("descending", "ascending", "random"),
-            ),
-            Parameter(
-                "duplicates", str, "keep", "whether a published item may stand several times (drop is Clump2)",
-                "neither", words=("keep", "drop"),
-            ),
-        ),
-    )  # fmt: skip
-    k: int
-    r: int | str
-    order: str
-    duplicates: str
+    )
+    k = group_size()
+    r = Parameter(
+        10, whole_number(1, 10**9) | one_of("all"), "how many open clusters are tried for each user", "neither"
+    )
+    order = Parameter(
+        "descending",
+        one_of("descending", "ascending", "random"),
+        "users by the length of their profile, in which order they are assigned",
+        "neither",
+    )
+    duplicates = Parameter(
+        "keep",
+        one_of("keep", "drop"),
+        "whether a published item may stand several times (drop is Clump2)",
+        "neither",
+    )
 
     def claim(self) -> Claim:
         published = "least-common-generalization"

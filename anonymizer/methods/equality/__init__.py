@@ -2,7 +2,7 @@
 
 from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo
 from shoal.anonymizer.distinct_queries import distinct_queries
-from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter
 from shoal.anonymizer.publish_queries import publish_unchanged
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
@@ -23,11 +23,8 @@ class Equality(LogMethod):
         unit="query",
         protects="Who typed a released query: at least k users did.",
         does_not_protect="What a combination of released queries under one pseudonym tells about its user.",
-        parameters=(
-            Parameter("k", int, 5, "the fewest users who typed a released query", "higher", low=2, high=10**6),
-        ),
     )
-    k: int
+    k = Parameter(5, AT_LEAST_TWO, "the fewest users who typed a released query", "higher")
 
     def claim(self) -> Claim:
         return Claim("query-k-anonymity", {"k": self.k})

@@ -11,7 +11,7 @@ from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
 from shoal.anonymizer.methods.linkability.augmentation import augment
 from shoal.anonymizer.methods.linkability.blocks import similar_blocks
 from shoal.anonymizer.methods.linkability.likeness import Likeness
-from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.parameters import Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish import publish_centroids
 from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import Profiles
@@ -39,36 +39,35 @@ class Linkability(ProfileMethod):
             "A user with a larger profile than average (one large enough stands alone unless members is 2 or more), "
             "and terms that all members share."
         ),
-        parameters=(
-            Parameter(
-                "p", float, 0.4, "the probability of linking a user to a term of the group", "lower", low=0.001, high=1
-            ),
-            Parameter("a", int, 1, "how many steps of hypernyms are added to compare profiles", "neither", 0, 20),
-            Parameter(
-                "first", str, "random", "who starts the first group: a user drawn at random (the paper's prose), or "
-                "the one furthest from a drawn one (its pseudo-code)", "neither", words=("random", "furthest"),
-            ),
-            Parameter(
-                "representative", str, "centroid", "what is published of a group: the mean or the sum of its profiles",
-                "neither", words=("centroid", "union"),
-            ),
-            Parameter(
-                "members", int, 1, "the fewest users of a group, besides the terms it needs (1: the paper's rule)",
-                "higher", low=1, high=10**6,
-            ),
-            Parameter(
-                "block", int, "auto", "how many users are searched for the closest one (auto: all of them up to "
-                f"{EXACT_UP_TO:,} users, then blocks of similar users)", "neither", low=100, high=10**9,
-                words=("auto", "all"),
-            ),
-        ),
-    )  # fmt: skip
-    p: float
-    a: int
-    first: str
-    representative: str
-    members: int
-    block: int | str
+    )
+    p = Parameter(0.4, number(0.001, 1), "the probability of linking a user to a term of the group", "lower")
+    a = Parameter(1, whole_number(0, 20), "how many steps of hypernyms are added to compare profiles", "neither")
+    first = Parameter(
+        "random",
+        one_of("random", "furthest"),
+        "who starts the first group: a user drawn at random (the paper's prose), or "
+        "the one furthest from a drawn one (its pseudo-code)",
+        "neither",
+    )
+    representative = Parameter(
+        "centroid",
+        one_of("centroid", "union"),
+        "what is published of a group: the mean or the sum of its profiles",
+        "neither",
+    )
+    members = Parameter(
+        1,
+        whole_number(1, 10**6),
+        "the fewest users of a group, besides the terms it needs (1: the paper's rule)",
+        "higher",
+    )
+    block = Parameter(
+        "auto",
+        whole_number(100, 10**9) | one_of("auto", "all"),
+        "how many users are searched for the closest one (auto: all of them up to "
+        f"{EXACT_UP_TO:,} users, then blocks of similar users)",
+        "neither",
+    )
 
     def claim(self) -> Claim:
         return Claim("p-linkability", {"p": self.p, "representative": self.representative, "members": self.members})

@@ -7,7 +7,7 @@ from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, Supp
 from shoal.anonymizer.methods.microaggregation.centroid_log import centroid_logs
 from shoal.anonymizer.methods.microaggregation.incidence import KEPT_USERS, make_incidence
 from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, partition, partition_in_blocks
-from shoal.anonymizer.parameters import Parameter, group_size
+from shoal.anonymizer.parameters import Parameter, group_size, one_of, whole_number
 from shoal.anonymizer.publish import publish
 from shoal.corpus.knowledge.directory import classification_matrices
 from shoal.corpus.profiles import Profiles, query_term_counts
@@ -34,23 +34,17 @@ class Microaggregation(LogMethod):
         protects="Which of at least k users with similar topics a published log belongs to.",
         does_not_protect="The words of a query that enters a centroid log stand there as one member typed them, so a "
         "name or another rare word among them points to that member.",
-        parameters=(
-            group_size(3),
-            Parameter(
-                "levels", int, 5, "how deep in the topic directory categories are compared", "neither", low=1, high=20
-            ),
-            Parameter("categories", int, 5, "how many of a term's best categories count", "neither", low=1, high=100),
-            Parameter(
-                "search", str, "auto", "how similar users are found: exact compares all, blocks only users with about "
-                f"as many queries (for large logs), auto is exact up to {KEPT_USERS} users and blocks above",
-                "neither", words=("auto", "exact", "blocks"),
-            ),
-        ),
-    )  # fmt: skip
-    k: int
-    levels: int
-    categories: int
-    search: str
+    )
+    k = group_size(3)
+    levels = Parameter(5, whole_number(1, 20), "how deep in the topic directory categories are compared", "neither")
+    categories = Parameter(5, whole_number(1, 100), "how many of a term's best categories count", "neither")
+    search = Parameter(
+        "auto",
+        one_of("auto", "exact", "blocks"),
+        "how similar users are found: exact compares all, blocks only users with about "
+        f"as many queries (for large logs), auto is exact up to {KEPT_USERS} users and blocks above",
+        "neither",
+    )
 
     def claim(self) -> Claim:
         return Claim("user-k-anonymity", {"k": self.k})

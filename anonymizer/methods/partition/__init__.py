@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
 from shoal.anonymizer.methods.partition.drilldown import State, Tree, drill_down, fewest_copies, new_state
-from shoal.anonymizer.parameters import Parameter, group_size
+from shoal.anonymizer.parameters import Parameter, group_size, one_of
 from shoal.anonymizer.transactions import Transactions, publish_generalized, transactions_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
@@ -28,16 +28,11 @@ class Partition(ProfileMethod):
         unit="user",
         protects="Who of k users has which profile: after generalization the profiles of all members are the same.",
         does_not_protect="What all members of a group have in common is published, so it is known of each of them.",
-        parameters=(
-            group_size(),
-            Parameter(
-                "bags", str, "no", "whether as many copies of an item are kept as every member can supply", "neither",
-                words=("no", "yes"),
-            ),
-        ),
-    )  # fmt: skip
-    k: int
-    bags: str
+    )
+    k = group_size()
+    bags = Parameter(
+        "no", one_of("no", "yes"), "whether as many copies of an item are kept as every member can supply", "neither"
+    )
 
     def claim(self) -> Claim:
         duplicates = "keep" if self.bags == "yes" else "drop"

@@ -19,9 +19,8 @@ class Random(ProfileMethod):
         unit="user",
         protects="Who of k users has which profile.",
         does_not_protect="Terms that only one member typed stand in the group's profile, and point to that member.",
-        parameters=(group_size(),),
     )
-    k: int
+    k = group_size()
 
     def claim(self) -> Claim:
         return Claim("users-per-profile", {"k": self.k})

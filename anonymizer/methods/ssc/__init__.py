@@ -12,7 +12,7 @@ from shoal.anonymizer.methods.ssc.nearest_cluster import Centres
 from shoal.anonymizer.methods.ssc.nearest_vocabulary import Vocabularies
 from shoal.anonymizer.methods.ssc.term_distance import Neighbourhoods, find_neighbourhoods
 from shoal.anonymizer.methods.ssc.typical_vocabulary import Wording, typical_vocabularies
-from shoal.anonymizer.parameters import Parameter, Value, group_size
+from shoal.anonymizer.parameters import Parameter, Value, group_size, number, one_of, whole_number
 from shoal.anonymizer.publish import publish
 from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
 from shoal.corpus.profiles import Profiles, build_profiles
@@ -36,36 +36,30 @@ class SSC(LogMethod):
         unit="user",
         protects="Which of at least k users a published vocabulary is of: only what all of them share is in it.",
         does_not_protect="What the members have in common: whoever knows the group knows the topics of everyone in it.",
-        parameters=(
-            group_size(),
-            Parameter(
-                "epsilon", int, 4, "the most edges between two terms that may stand for each other", "neither",
-                low=0, high=12,
-            ),
-            Parameter(
-                "omega", float, 5, "what an occurrence that finds no partner adds to a distance", "neither",
-                low=0.01, high=1000,
-            ),
-            Parameter(
-                "seeding", str, "farthest", "who opens the next group: the one farthest from the last, or the first",
-                "neither", words=("farthest", "first"),
-            ),
-            Parameter(
-                "typical", str, "vote", "what stands for matched terms: the most central, all of them, or their kind",
-                "neither", words=("vote", "bags", "generalize"),
-            ),
-            Parameter(
-                "gap", int, "none", "minutes of silence that end a session; each session is then a vocabulary",
-                "neither", low=1, high=10**6, words=("none",),
-            ),
-        ),
-    )  # fmt: skip
-    k: int
-    epsilon: int
-    omega: float
-    seeding: str
-    typical: str
-    gap: int | str
+    )
+    k = group_size()
+    epsilon = Parameter(
+        4, whole_number(0, 12), "the most edges between two terms that may stand for each other", "neither"
+    )
+    omega = Parameter(5, number(0.01, 1000), "what an occurrence that finds no partner adds to a distance", "neither")
+    seeding = Parameter(
+        "farthest",
+        one_of("farthest", "first"),
+        "who opens the next group: the one farthest from the last, or the first",
+        "neither",
+    )
+    typical = Parameter(
+        "vote",
+        one_of("vote", "bags", "generalize"),
+        "what stands for matched terms: the most central, all of them, or their kind",
+        "neither",
+    )
+    gap = Parameter(
+        "none",
+        whole_number(1, 10**6) | one_of("none"),
+        "minutes of silence that end a session; each session is then a vocabulary",
+        "neither",
+    )
 
     def claim(self) -> Claim:
         values: dict[str, Value] = {"k": self.k, "epsilon": self.epsilon, "typical": self.typical}

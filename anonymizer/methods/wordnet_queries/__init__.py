@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo
 from shoal.anonymizer.distinct_queries import DistinctQueries, distinct_queries, only_columns
 from shoal.anonymizer.methods.wordnet_queries.specialization import ROOT, Specializer
-from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter
 from shoal.anonymizer.publish_queries import PublicForms, publish_forms
 from shoal.corpus.profiles import query_term_counts
 from shoal.corpus.progress import Progress, silent
@@ -31,11 +31,8 @@ class WordnetQueries(LogMethod):
         unit="query",
         protects="What exactly was typed: a query is published as a concept that fits queries of at least k users.",
         does_not_protect="Combinations of the concepts under one pseudonym, and a concept that is sensitive itself.",
-        parameters=(
-            Parameter("k", int, 5, "the fewest users with a query of a published concept", "higher", low=2, high=10**6),
-        ),
     )
-    k: int
+    k = Parameter(5, AT_LEAST_TWO, "the fewest users with a query of a published concept", "higher")
 
     def claim(self) -> Claim:
         return Claim("concept-k-anonymity", {"k": self.k})
