@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,9 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.tokens import Tokens, tokenize_column
 
 NO_TIME = np.iinfo(np.int64).min
+# Who the users are: made up, real and public by a licence, or real. What says nothing of them is of real people.
+PeopleKind = Literal["simulated", "public", "real"]
+PEOPLE: tuple[PeopleKind, ...] = ("simulated", "public", "real")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,7 @@ class QueryLog:
     time: np.ndarray  # int64 epoch seconds per event, NO_TIME where the log has none
     click_event: np.ndarray  # int64: the event of each click, ascending
     click_url: np.ndarray  # int32: the url of each click
+    people: PeopleKind = "real"
 
     def __len__(self) -> int:
         return len(self.query)
@@ -98,7 +103,11 @@ def find_user(name: str, users: pl.Series) -> int:
 
 
 def make_log(
-    users: pl.Series, queries: pl.Series, times: np.ndarray | None = None, urls: pl.Series | None = None
+    users: pl.Series,
+    queries: pl.Series,
+    times: np.ndarray | None = None,
+    urls: pl.Series | None = None,
+    people: PeopleKind = "real",
 ) -> QueryLog:
     """A log from one string per row; an empty or missing url is no click. Rows may be in any order of users."""
     rows = len(users)
@@ -109,8 +118,9 @@ def make_log(
     url_names, url_codes = _factorize(url)
     none = url_names.to_list().index("") if (url_names == "").any() else -1
     return log_from_codes(
-        user_names, query_names, url_names, user_codes, query_codes, time, np.where(url_codes == none, -1, url_codes)
-    )
+        user_names, query_names, url_names, user_codes, query_codes, time, np.where(url_codes == none, -1, url_codes),
+        people,
+    )  # fmt: skip
 
 
 def log_from_codes(
@@ -121,6 +131,7 @@ def log_from_codes(
     query: np.ndarray,
     time: np.ndarray,
     url: np.ndarray,
+    people: PeopleKind = "real",
 ) -> QueryLog:
     """A log from coded rows (url -1: no click): sorted, and several clicks on one event made one event."""
     if not _sorted_by(user, time):
@@ -137,7 +148,7 @@ def log_from_codes(
     start = np.searchsorted(user[~again], np.arange(len(users) + 1)).astype(np.int64)
     return QueryLog(
         users, queries, urls, start, query[~again].astype(np.int32), time[~again].astype(np.int64),
-        event_of_row[clicked].astype(np.int64), url[clicked].astype(np.int32),
+        event_of_row[clicked].astype(np.int64), url[clicked].astype(np.int32), people,
     )  # fmt: skip
 
 

@@ -55,9 +55,7 @@ def open_instance(
     with alone(settings.instance / "start.lock"):
         database.upgrade()
         _tell_password(create_first_account(database))
-        log_id = register_log(
-            database, log, Path(settings.log_source).name, _lasting(settings.log_source), 0, settings.simulated
-        )
+        log_id = register_log(database, log, Path(settings.log_source).name, _lasting(settings.log_source))
         tend_running(database)
         if releases.current_id() is None:
             _first_release(database, settings, log_id, log, index, progress)

@@ -36,11 +36,9 @@ def statistics(log: QueryLog) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def register_log(
-    database: Database, log: QueryLog, name: str, source: str, rejected: int = 0, simulated: bool = False
-) -> int:
+def register_log(database: Database, log: QueryLog, name: str, source: str, rejected: int = 0) -> int:
     """The number of the log with this content; one that is known already is not entered twice."""
-    digest, told = log.digest(), statistics(log)
+    digest, told, simulated = log.digest(), statistics(log), log.people == "simulated"
     with database.writing() as session:
         known = session.scalar(select(LogFile).where(LogFile.digest == digest))
         if known is None:
@@ -49,7 +47,8 @@ def register_log(
             )
             session.add(known)
             session.flush()
-        elif source != known.source and not Path(known.source).exists():
+        known.simulated = simulated  # an older version went by the name of the file
+        if source != known.source and not Path(known.source).exists():
             known.source = source  # the file was moved
         return known.id
 

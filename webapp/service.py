@@ -31,9 +31,12 @@ class SearchService:
     knowledge: Knowledge
     profiles: Profiles
     people: People
-    simulated: bool
     _published: dict[str, Published] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def simulated(self) -> bool:
+        return self.log.people == "simulated"
 
     @cached_property
     def _space(self) -> csr_array:
@@ -67,4 +70,4 @@ def start_service(settings: Settings, progress: Progress = silent) -> SearchServ
     knowledge = Knowledge()
     profiles = build_profiles(log, knowledge.words)
     people = People(profiles, settings.secret_key())
-    return SearchService(index, log, knowledge, profiles, people, settings.simulated)
+    return SearchService(index, log, knowledge, profiles, people)

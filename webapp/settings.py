@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from shoal.corpus.errors import InputError
-from shoal.corpus.store.datasets import CORPORA
 from shoal.corpus.store.folders import cache_folder
 
 _SECRET = "secret.key"
@@ -41,12 +40,6 @@ class Settings:
     @property
     def log_source(self) -> str:
         return self.log or self.data
-
-    @property
-    def simulated(self) -> bool:
-        """Whether the users of the log are simulated: a data set's own log is, and a file whose name says so."""
-        path = Path(self.log_source)
-        return path.name.startswith("simulated-users") or (self.log_source in CORPORA and not path.exists())
 
     @property
     def database(self) -> str:

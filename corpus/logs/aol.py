@@ -5,6 +5,7 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -15,10 +16,12 @@ import polars as pl
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import NO_TIME, QueryLog, log_from_codes
+from shoal.corpus.querylog import NO_TIME, PEOPLE, PeopleKind, QueryLog, log_from_codes
 
 BLOCK_BYTES = 32 << 20
 COLUMNS = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
+# A sixth heading says who the users are. Other readers of the format take it for a column that no row fills.
+PEOPLE_HEADING = "people: "
 _FIELDS = ("user", "query", "moment", "rank", "url")
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
@@ -46,6 +49,7 @@ def read_log(path: str | Path, *, strict: bool = False, progress: Progress = sil
     encoder = _Encoder()
     rejected: list[pl.DataFrame] = []
     try:
+        people = _people(path)
         for good, bad, done in _parsed_ahead(path):
             encoder.add(good)
             rejected.append(bad)
@@ -58,7 +62,33 @@ def read_log(path: str | Path, *, strict: bool = False, progress: Progress = sil
     apart = Rejected(pl.concat(rejected) if rejected else _no_rows())
     if encoder.rows == 0:
         raise InputError(_nothing_read(path, apart))
-    return encoder.log(), apart
+    return encoder.log(people), apart
+
+
+def heading(people: PeopleKind) -> str:
+    """The first line of a log that says who its users are."""
+    return "\t".join([*COLUMNS, f"{PEOPLE_HEADING}{people}"])
+
+
+def _people(path: Path) -> PeopleKind:
+    """Who the users are, as the heading says; those of a file that says nothing are real."""
+    with _opened(path) as (file, _):
+        headings = file.readline(1000).decode(errors="replace").rstrip("\r\n").split("\t")
+    said = next((one for one in headings[len(COLUMNS) :] if one.startswith(PEOPLE_HEADING)), None)
+    if said is None or headings[0].lower() != COLUMNS[0].lower():
+        return "real"
+    for kind in PEOPLE:
+        if said == PEOPLE_HEADING + kind:
+            return kind
+    choices = ", ".join(PEOPLE_HEADING + kind for kind in PEOPLE)
+    raise InputError(f"{path.name}, line 1: {said[:40]!r} is unknown: write one of {choices}, or leave it out")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """The text of a file, unpacked, and the file as it lies on the disk."""
+    with open(path, "rb") as raw:
+        yield (gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw), raw  # type: ignore[misc]
 
 
 def _nothing_read(path: Path, rejected: Rejected) -> str:
@@ -83,8 +113,7 @@ def _parsed_ahead(path: Path) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, int]
 
 def _blocks(path: Path) -> Iterator[tuple[bytes, int, int]]:
     """Blocks of whole lines in UTF-8, the number of their first line, and the bytes of the file read so far."""
-    with open(path, "rb") as raw:
-        file: IO[bytes] = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw  # type: ignore[assignment]
+    with _opened(path) as (file, raw):
         next_line = 1
         while text := file.read(BLOCK_BYTES) + file.readline():
             if b"\0" in text:
@@ -181,14 +210,14 @@ class _Encoder:
         seconds = pl.col("when").dt.epoch("s").fill_null(NO_TIME).alias("time")
         self._blocks.append(rows.select(*codes, seconds, (pl.col("url") != "").alias("clicked")))
 
-    def log(self) -> QueryLog:
+    def log(self, people: PeopleKind) -> QueryLog:
         table = pl.concat(self._blocks, rechunk=True)
         self._blocks.clear()
         users, user = self._renumber("user", table)
         queries, query = self._renumber("query", table)
         urls, url = self._renumber("url", table)
         time = table["time"].to_numpy()
-        return log_from_codes(users, queries, urls, user, query, time, np.where(table["clicked"], url, -1))
+        return log_from_codes(users, queries, urls, user, query, time, np.where(table["clicked"], url, -1), people)
 
     def _renumber(self, name: str, table: pl.DataFrame) -> tuple[pl.Series, np.ndarray]:
         """Codes in the order of first appearance, whatever order the threads met the strings in."""

@@ -56,6 +56,7 @@ def profile_log(ratings: Ratings, parts: Split) -> QueryLog:
         pl.Series([ratings.people.ids[person] for person in people], dtype=pl.String),
         pl.Series([query for queries in typed for query in queries], dtype=pl.String),
         np.repeat(ratings.time[rows], many),
+        people="public",
     )
 
 

@@ -39,7 +39,7 @@ def set_up(settings: Settings, *, instance: bool = False) -> None:
             from shoal.webapp.first_start import open_instance
 
             open_instance(settings, log, index, progress)
-    users = "simulated users" if settings.simulated else "users"
+    users = "simulated users" if log.people == "simulated" else "users"
     print(f"corpus: {index.name}, {len(index):,} documents ({index.meta['reason']})")
     print(f"log: {len(log):,} queries of {len(log.users):,} {users}; {len(rejected):,} rows could not be read")
     index.close()

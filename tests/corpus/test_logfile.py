@@ -4,6 +4,7 @@ import gzip
 import stat
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shoal.corpus.errors import InputError
@@ -27,6 +28,29 @@ def test_rows_are_read_with_or_without_header_clicks_and_trailing_columns(tmp_pa
         assert log.users.to_list() == ["7", "8"]
         assert [log.queries[int(q)] for q in log.query] == ["dog food", "cat", "dog food"]
         assert log.urls.gather(log.click_url).to_list() == ["http://a"]
+
+
+def test_a_log_says_in_its_heading_who_its_users_are_and_is_of_real_people_if_it_does_not(tmp_path: Path) -> None:
+    row, heading = "7\tdog food\t2006-03-01 10:00:00\t\t\n", HEADER.rstrip("\n")
+    for people in ("simulated", "public", "real"):
+        for end in ("\n", "\r\n"):
+            text = f"{heading}\tpeople: {people}{end}{row}"
+            log, rejected = read_log(written(tmp_path, text))
+            assert (log.people, len(log), len(rejected)) == (people, 1, 0)
+            assert read_log(written(tmp_path, gzip.compress(text.encode()), "log.tsv.gz"))[0].people == people
+            assert log.digest() == read_log(written(tmp_path, row))[0].digest()
+    for text in (row, HEADER + row, f"{heading}\tnotes\n{row}", row + f"{heading}\tpeople: simulated\n"):
+        path = written(tmp_path, text, "simulated-users.tsv")
+        assert read_log(path)[0].people == "real"
+    with pytest.raises(InputError, match="people: simulated, people: public, people: real"):
+        read_log(written(tmp_path, f"{heading}\tpeople: nobody\n{row}"))
+
+
+def test_who_the_users_are_stays_with_every_part_of_a_log(tmp_path: Path) -> None:
+    text = HEADER.rstrip("\n") + "\tpeople: public\n7\tdog\t\t\t\n8\tcat\t\t\t\n"
+    log, _ = read_log(written(tmp_path, text))
+    assert log.select(log.user == 0).people == "public"
+    assert log.for_users(np.array([1])).compacted().people == "public"
 
 
 def test_events_are_sorted_by_time_where_all_have_one(tmp_path: Path) -> None:

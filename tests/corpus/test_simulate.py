@@ -1,5 +1,6 @@
 """Do simulated users look like AOL's, and are they the same for a seed?"""
 
+import csv
 import hashlib
 import os
 import subprocess
@@ -111,13 +112,27 @@ def test_what_is_written_is_what_was_simulated(simulated: SimulatedLog, path: Pa
 
 def test_the_file_is_in_aols_format(path: Path) -> None:
     lines = path.read_text().splitlines()
-    assert lines[0] == "AnonID\tQuery\tQueryTime\tItemRank\tClickURL"
-    assert all(line.count("\t") == 4 for line in lines)
+    assert lines[0].split("\t") == ["AnonID", "Query", "QueryTime", "ItemRank", "ClickURL", "people: simulated"]
+    assert all(line.count("\t") == 4 for line in lines[1:])
     user, _, time, rank, url = next(line for line in lines[1:] if not line.endswith("\t")).split("\t")
     assert user.isdigit()
     assert rank.isdigit()
     assert len(time) == len("2006-03-01 07:17:12")
     assert url.startswith("http")
+
+
+def test_other_readers_of_the_format_get_every_row_by_the_names_of_aol(path: Path, log: QueryLog) -> None:
+    rows = path.read_text().count("\n") - 1
+    with path.open(newline="") as file:
+        by_name = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    frame = pl.read_csv(path, separator="\t", quote_char=None)
+    assert len(by_name) == len(frame) == rows
+    assert {row["AnonID"] for row in by_name} == set(frame["AnonID"].cast(pl.String)) == set(log.users)
+    assert (
+        {row["ClickURL"] for row in by_name if row["ClickURL"]}
+        == set(frame["ClickURL"].drop_nulls())
+        == set(log.urls.gather(log.click_url))
+    )
 
 
 def test_queries_are_typed_in_three_months_one_after_the_other(simulated: SimulatedLog) -> None:
@@ -281,9 +296,9 @@ def test_the_default_log_says_simulated_and_is_made_once(tmp_path: Path, monkeyp
     monkeypatch.setenv("SHOAL_CACHE", str(tmp_path))
     path = default_log("news", users=20)
     made = path.stat().st_mtime_ns
-    assert "simulated" in path.name
     assert default_log("news", users=20).stat().st_mtime_ns == made
-    assert len(read_log(path)[0].users) == 20
+    log, _ = read_log(path)
+    assert (len(log.users), log.people) == (20, "simulated")
 
 
 def test_a_log_of_an_unknown_data_set_names_the_known_ones() -> None:

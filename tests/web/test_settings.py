@@ -39,10 +39,3 @@ def test_settings_survive_the_way_into_a_worker(tmp_path: Path) -> None:
     settings = Settings(data="reuters", instance=tmp_path, port=81, tls=True)
     assert Settings.from_json(settings.to_json()) == settings
     assert replace(settings, port=82) != settings
-
-
-def test_only_logs_that_are_simulated_are_called_so(tmp_path: Path) -> None:
-    own = tmp_path / "people.tsv"
-    own.write_text("")
-    assert Settings(instance=tmp_path).simulated
-    assert not Settings(instance=tmp_path, log=str(own)).simulated

@@ -44,7 +44,7 @@ class SimulatedLog:
         user = np.repeat(np.arange(len(self.users), dtype=np.int32), np.diff(self.start))
         names, no_urls = pl.Series(self.users).cast(pl.String), pl.Series([], dtype=pl.String)
         no_click = np.full(len(self), -1, dtype=np.int32)
-        return log_from_codes(names, texts, no_urls, user, row[self.query], self.time, no_click)
+        return log_from_codes(names, texts, no_urls, user, row[self.query], self.time, no_click, "simulated")
 
 
 def simulate_log(

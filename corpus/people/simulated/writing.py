@@ -9,14 +9,14 @@ import polars as pl
 
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
+from shoal.corpus.logs.aol import heading
 from shoal.corpus.people.simulated.log import SimulatedLog, simulate_log
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.fetch import data_set
 from shoal.corpus.store.folders import cache_folder
 
-HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 _BLOCK = 500_000  # events
-_VERSION = 1  # of what default_log leaves in the cache; raise it when the same seed gives another log
+_VERSION = 2  # of what default_log leaves in the cache; raise it when the same seed gives another file
 
 
 def write_log(log: SimulatedLog, path: str | Path, progress: Progress = silent) -> None:
@@ -26,7 +26,7 @@ def write_log(log: SimulatedLog, path: str | Path, progress: Progress = silent) 
         raise InputError(f"no folder {path.parent} to write the log to; make it first, or give another path")
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
-            file.write(HEADER.encode())
+            file.write(f"{heading('simulated')}\n".encode())
             user = np.repeat(log.users, np.diff(log.start))
             for low in range(0, len(log), _BLOCK):
                 progress(low, len(log), "writing the log")

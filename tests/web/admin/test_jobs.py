@@ -6,11 +6,14 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from shoal.anonymizer.release_files import read_release
 from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.logs import load_log
+from shoal.corpus.logs.aol import heading
 from shoal.webapp.admin.rows import job_status, remaining_seconds
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUN, RUNNING, now
@@ -30,6 +33,7 @@ from shoal.webapp.jobs.reporting import JobProgress
 from shoal.webapp.jobs.runner import tend
 from shoal.webapp.jobs.tasks import add_run
 from shoal.webapp.jobs.worker import work
+from shoal.webapp.logs import get_log, register_log
 from shoal.webapp.releases import ActiveReleases, release_folder
 from tests.web.admin.conftest import Desk
 
@@ -103,19 +107,25 @@ def test_a_folder_that_cannot_be_written_is_a_failed_run_with_its_reason(desk: D
     assert get_job(desk.database, number).state == DONE
 
 
-def test_a_log_that_was_changed_is_refused(desk: Desk, tmp_path: os.PathLike[str]) -> None:
-    from pathlib import Path
-
-    from shoal.corpus.logs import load_log
-    from shoal.webapp.logs import register_log
-
-    path = Path(tmp_path) / "changing.tsv"
+def test_a_log_that_was_changed_is_refused(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "changing.tsv"
     path.write_text("u1\twine\t2006-03-01 10:00:00\t\t\n")
     log_id = register_log(desk.database, load_log(str(path))[0], path.name, str(path))
     path.write_text("u1\tbeer\t2006-03-01 10:00:00\t\t\n")
     number = add_run(desk.database, "everyone", {}, log_id)
     work(desk.database, desk.settings, number)
     assert "was changed since" in get_job(desk.database, number).error
+
+
+def test_a_log_is_called_simulated_by_what_it_says_and_not_by_its_name(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "simulated-users-of-somebody.tsv"
+    path.write_text("u1\twine\t2006-03-01 10:00:00\t\t\n")
+    log_id = register_log(desk.database, load_log(str(path))[0], path.name, str(path))
+    assert not get_log(desk.database, log_id).simulated
+    assert get_log(desk.database, desk.log_id).simulated
+    path.write_text(f"{heading('simulated')}\n{path.read_text()}")
+    assert register_log(desk.database, load_log(str(path))[0], path.name, str(path)) == log_id
+    assert get_log(desk.database, log_id).simulated
 
 
 def test_a_job_is_done_once_however_many_processes_try(desk: Desk) -> None:
