@@ -1,6 +1,7 @@
 """What is the centre of a cluster? Hyper-terms: bags of matched terms, one from each member (section IV-B)."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,34 @@ PREFERENCES = 2**24
 
 
 class Cost(NamedTuple):
-    """What a matching costs, in whole numbers: per edge of a distance, and per unmatched occurrence (omega)."""
+    """What a matching costs, in whole numbers: per edge of a distance, and per unmatched occurrence.
+
+    In model 2 that is omega. In model 1 it is so much that the largest matching always wins, and no part of a distance.
+    """
 
     edge: int
     unmatched: int
+    model: int
+
+
+def matching_cost(model: int, omega: float, largest: int, epsilon: int) -> Cost:
+    """The costs of the paper's matching models, for vocabularies of at most `largest` occurrences."""
+    if model == 1:
+        return Cost(1, largest * epsilon + 1, 1)
+    # omega as a fraction, so that costs are whole numbers and equal distances are equal.
+    fraction = Fraction(omega).limit_denominator(1000)
+    return Cost(fraction.denominator, fraction.numerator, 2)
+
+
+@njit(cache=True)
+def distance_from_gain(gain: int, terms: int, bags: int, members: int, cost: Cost) -> int:
+    """distance(t, centre) for |t| terms and a number of bags of so many members, where the best matching has this gain.
+
+    A matched pair gains what both cost unmatched less its distances; model 1 sums the distances alone.
+    """
+    if cost.model == 1:
+        return -gain % (cost.unmatched * (members + 1))
+    return cost.unmatched * (terms + members * bags) - gain
 
 
 @dataclass(frozen=True, eq=False)

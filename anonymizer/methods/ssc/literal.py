@@ -27,6 +27,7 @@ class LiteralSSC:
     epsilon: int = 4
     omega: Fraction = Fraction(5)
     seeding: str = "farthest"
+    model: int = 2
     progress: Progress = silent
 
     def clusters(self, vocabularies: Sequence[Sequence[str]], user: Sequence[int]) -> list[tuple[list[int], list[Bag]]]:
@@ -58,16 +59,18 @@ class LiteralSSC:
         return CL
 
     def distance(self, t: np.ndarray, centre: np.ndarray) -> int:
-        """Definition 4 by the second model: what is matched, and omega for each occurrence that is not."""
+        """Definition 4. Model 1: what is matched. Model 2: that, and omega for each occurrence that is not."""
         cost = self.cost(t, centre)
         rows, columns = linear_sum_assignment(cost)
+        if self.model == 1:
+            return int(sum(c for c in cost[rows, columns] if c < self.nothing(t, centre)))
         alone = (len(t) - len(rows)) + (len(centre) - len(rows)) * centre.shape[1]
         return int(cost[rows, columns].sum()) + alone * self.omega.numerator
 
     def match(self, t: np.ndarray, centre: np.ndarray) -> np.ndarray:
         """gt_(l+1) from gt_l; of several matchings of the same cost, the one of the least preferences."""
         cost = self.cost(t, centre)
-        useful = cost < self.nothing(centre)
+        useful = cost < self.nothing(t, centre)
         scaled = cost * (2**24 * (min(cost.shape) + 1))
         for i, b in np.argwhere(useful):
             scaled[i, b] += self.preference([*centre[b].tolist(), int(t[i])])
@@ -81,13 +84,18 @@ class LiteralSSC:
         A matching of the smaller side with the larger under these costs is a perfect matching of the padded graph.
         """
         apart = self.distances[t[:, None, None], centre[None, :, :]]
-        total = self.omega.denominator * apart.sum(axis=2, dtype=np.int64)
-        return np.where(
-            (apart > self.epsilon).any(axis=2), self.nothing(centre), np.minimum(total, self.nothing(centre))
-        )
+        unit = 1 if self.model == 1 else self.omega.denominator
+        total = unit * apart.sum(axis=2, dtype=np.int64)
+        nothing = self.nothing(t, centre)
+        return np.where((apart > self.epsilon).any(axis=2), nothing, np.minimum(total, nothing))
 
-    def nothing(self, centre: np.ndarray) -> int:
-        """A term and a bag left unmatched: nil is omega from the term and from each term in the bag."""
+    def nothing(self, t: np.ndarray, centre: np.ndarray) -> int:
+        """A term and a bag left unmatched: nil is omega from the term and from each term in the bag.
+
+        In model 1, which matches as many as it can, it is more than all pairs that could be matched instead.
+        """
+        if self.model == 1:
+            return len(t) * centre.shape[1] * self.epsilon + 1
         return (centre.shape[1] + 1) * self.omega.numerator
 
     @cached_property

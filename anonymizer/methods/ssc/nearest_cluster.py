@@ -27,8 +27,11 @@ class Centres:
     def nearest(self, t: int) -> int:
         """The cluster whose centre is nearest to vocabulary t, the first of several."""
         terms, counts = self._vocabularies.of(t)
-        alone = self._cost.unmatched * self._vocabularies.size[t] + self._alone
-        bound = np.where(self._moved, np.iinfo(np.int64).min, alone - self._best[:, terms] @ counts)
+        if self._cost.model == 1:  # a cluster that shares nothing is at 0, and there mostly is one
+            bound = np.zeros(len(self.of), dtype=np.int64)
+        else:
+            alone = self._cost.unmatched * self._vocabularies.size[t] + self._alone
+            bound = np.where(self._moved, 0, alone - self._best[:, terms] @ counts)
         best, least = -1, 0
         for cluster in np.argsort(bound, kind="stable").tolist():
             if best >= 0 and (bound[cluster] > least or (bound[cluster] == least and cluster > best)):

@@ -1,8 +1,10 @@
 """Which vocabulary is nearest to a centre, which the farthest? Exact, by bounds first and few matchings after.
 
-The distance of vocabulary t to a centre of l members is omega * (|t| + l * |centre|) minus the greatest gain of a
-matching, where a matched pair gains omega * (l + 1) - (sum of distances). The bounds of that gain come from an inverted
-index over the neighbourhoods: from above every occurrence takes its best bag, from below only one does.
+In model 2 the distance of vocabulary t to a centre of l members is omega * (|t| + l * |centre|) minus the greatest gain
+of a matching, where a matched pair gains omega * (l + 1) - (sum of distances). The bounds of that gain come from an
+inverted index over the neighbourhoods: from above every occurrence takes its best bag, from below only one does.
+In model 1 it is the sum of the matched distances: at least the shortest of one occurrence if there is any that fits,
+and at most the longest of all that fit.
 """
 
 from dataclasses import dataclass
@@ -11,8 +13,8 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.methods.ssc.hyper_terms import Centre, Cost
-from shoal.anonymizer.methods.ssc.matching import best_matching
+from shoal.anonymizer.methods.ssc.hyper_terms import Centre, Cost, distance_from_gain
+from shoal.anonymizer.methods.ssc.matching import FAR, best_matching
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,7 @@ class TermIndex:
     bag: np.ndarray  # int64
     gain: np.ndarray  # int64
     best: np.ndarray  # int64 per slot: the greatest of its gains
+    worst: np.ndarray  # int64 per slot: the least
 
 
 def index_by_term(centre: Centre, terms: int, cost: Cost) -> TermIndex:
@@ -35,7 +38,7 @@ def index_by_term(centre: Centre, terms: int, cost: Cost) -> TermIndex:
 @njit(cache=True)
 def _index(
     start: np.ndarray, fits: np.ndarray, gain: np.ndarray, terms: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     slot = np.full(terms, -1, np.int32)
     known = np.empty(min(terms, len(fits)), np.int32)
     size = np.zeros(min(terms, len(fits)) + 1, np.int64)
@@ -49,15 +52,15 @@ def _index(
     by_slot = np.cumsum(size[: slots + 1])
     place = by_slot[:-1].copy()
     bag, gains = np.empty(by_slot[-1], np.int64), np.empty(by_slot[-1], np.int64)
-    best = np.zeros(slots, np.int64)
+    best, worst = np.zeros(slots, np.int64), np.full(slots, FAR)
     for b in range(len(start) - 1):
         for x in range(start[b], start[b + 1]):
             if gain[x] > 0:
                 s = slot[fits[x]]
                 bag[place[s]], gains[place[s]] = b, gain[x]
-                best[s] = max(best[s], gain[x])
+                best[s], worst[s] = max(best[s], gain[x]), min(worst[s], gain[x])
                 place[s] += 1
-    return slot, known[:slots], by_slot, bag, gains, best
+    return slot, known[:slots], by_slot, bag, gains, best, worst
 
 
 class Vocabularies:
@@ -101,44 +104,54 @@ class Vocabularies:
 
     def _extreme(self, centre: Centre, allowed: np.ndarray, cost: Cost, farthest: bool) -> int:
         index = index_by_term(centre, self.terms, cost)
-        bound = _bounds(
-            index.terms, index.best, self.used_start, self.used_by, self.used_count, len(self.size), not farthest
-        )
-        # The share of the centre is the same for all, so only omega * |t| - gain is compared.
-        bound = cost.unmatched * self.size - bound
         sign = -1 if farthest else 1
+        bound = sign * self._bounds(index, centre, cost, farthest)
         return int(_search(
-            sign, sign * bound, allowed, self.start, self.term, self.count, cost.unmatched * self.size,
-            index.slot, index.start, index.bag, index.gain, centre.copies,
+            sign, bound, allowed, self.start, self.term, self.count, self.size,
+            index.slot, index.start, index.bag, index.gain, centre.copies, centre.members, cost,
         ))  # fmt: skip
+
+    def _bounds(self, index: TermIndex, centre: Centre, cost: Cost, above: bool) -> np.ndarray:
+        """Bounds of the distance of each vocabulary, from above or from below."""
+        whole = cost.unmatched * (centre.members + 1)
+        if cost.model == 1:
+            if above:
+                return self._over_users(index.terms, whole - index.worst, add=True)
+            return -self._over_users(index.terms, index.best, add=False) % whole
+        gain = self._over_users(index.terms, index.best, add=not above)
+        return cost.unmatched * (self.size + centre.members * centre.occurrences) - gain
+
+    def _over_users(self, terms: np.ndarray, value: np.ndarray, add: bool) -> np.ndarray:
+        used = (self.used_start, self.used_by, self.used_count)
+        return _over_users(terms, value, *used, len(self.size), add)
 
     def distance(self, t: int, centre: Centre, cost: Cost) -> int:
         """distance(t, centre), by an exact matching."""
         index = index_by_term(centre, self.terms, cost)
         terms, counts = self.of(t)
         gain = greatest_gain(terms, counts, index.slot, index.start, index.bag, index.gain, centre.copies)
-        return int(cost.unmatched * (self.size[t] + centre.members * centre.occurrences) - gain)
+        return int(distance_from_gain(gain, self.size[t], centre.occurrences, centre.members, cost))
 
 
 @njit(cache=True)
-def _bounds(
-    terms: np.ndarray, best: np.ndarray, used_start: np.ndarray, used_by: np.ndarray, used_count: np.ndarray,
-    vocabularies: int, above: bool,
+def _over_users(
+    terms: np.ndarray, value: np.ndarray, used_start: np.ndarray, used_by: np.ndarray, used_count: np.ndarray,
+    vocabularies: int, add: bool,
 ) -> np.ndarray:  # fmt: skip
-    """Bounds of the gain of each vocabulary: from above the sum of the best of all, from below the best of one."""
-    bound = np.zeros(vocabularies, np.int64)
+    """For each vocabulary, the sum of the values of its occurrences of these terms, or the greatest; 0 without any."""
+    found = np.zeros(vocabularies, np.int64)
     for s in range(len(terms)):
         for x in range(used_start[terms[s]], used_start[terms[s] + 1]):
             t = used_by[x]
-            bound[t] = bound[t] + used_count[x] * best[s] if above else max(bound[t], best[s])
-    return bound
+            found[t] = found[t] + used_count[x] * value[s] if add else max(found[t], value[s])
+    return found
 
 
 @njit(cache=True)
 def _search(
     sign: int, bound: np.ndarray, allowed: np.ndarray, start: np.ndarray, term: np.ndarray, count: np.ndarray,
-    alone: np.ndarray, slot: np.ndarray, index_start: np.ndarray, bag: np.ndarray, gain: np.ndarray,
-    copies: np.ndarray,
+    size: np.ndarray, slot: np.ndarray, index_start: np.ndarray, bag: np.ndarray, gain: np.ndarray,
+    copies: np.ndarray, members: int, cost: Cost,
 ) -> int:  # fmt: skip
     """The allowed vocabulary of the least sign * distance; no bound is above it. Candidates come best bound first."""
     best, least = -1, np.int64(0)
@@ -148,7 +161,9 @@ def _search(
     if best < 0:
         return best
     part = slice(start[best], start[best + 1])
-    least = sign * (alone[best] - greatest_gain(term[part], count[part], slot, index_start, bag, gain, copies))
+    bags = copies.sum()
+    found = greatest_gain(term[part], count[part], slot, index_start, bag, gain, copies)
+    least = np.int64(sign * distance_from_gain(found, size[best], bags, members, cost))
     first = best
     rivals = np.flatnonzero(allowed & (bound <= least))
     for t in rivals[np.argsort(bound[rivals], kind="mergesort")]:
@@ -157,7 +172,8 @@ def _search(
         if t == first or (bound[t] == least and t > best):
             continue
         part = slice(start[t], start[t + 1])
-        exact = sign * (alone[t] - greatest_gain(term[part], count[part], slot, index_start, bag, gain, copies))
+        found = greatest_gain(term[part], count[part], slot, index_start, bag, gain, copies)
+        exact = np.int64(sign * distance_from_gain(found, size[t], bags, members, cost))
         if exact < least or (exact == least and t < best):
             best, least = t, exact
     return best

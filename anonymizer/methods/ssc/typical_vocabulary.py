@@ -22,17 +22,21 @@ class TypicalVocabularies:
 
 @dataclass(frozen=True)
 class Wording:
-    """How bags are named: by the taxonomy, its leaf of each term, and the terms themselves."""
+    """How bags are named: by the taxonomy, its leaf of each term, the terms themselves, and who uses them."""
 
     taxonomy: Taxonomy
     leaf: np.ndarray
     terms: Sequence[str]
+    users: np.ndarray  # int64 per term: how many users of the whole log use it
 
     def vote(self, bag: np.ndarray) -> str:
-        """The medoid: the term closest to all others in the bag, the one that came first of several."""
-        times = Counter(bag.tolist())  # keeps the order in which terms came
+        """The medoid: the term closest to all others in the bag; of several that of most users, then of the alphabet.
+
+        Whoever came first must not decide: with k=2 every bag is a tie, and the seed's own words would be published.
+        """
+        times = Counter(bag.tolist())
         total = {i: sum(n * self.distance(i, j) for j, n in times.items()) for i in times}
-        return self.terms[min(total, key=total.__getitem__)]
+        return self.terms[min(total, key=lambda i: (total[i], -self.users[i], self.terms[i]))]
 
     def bags(self, bag: np.ndarray) -> str:
         """The bag itself: its different terms, in the order of the alphabet."""

@@ -115,6 +115,13 @@ def test_the_distances_of_section_three() -> None:
     assert distance(reference, "t2", "t1") == 6  # Figure 3
 
 
+def test_the_first_model_gives_the_distance_of_figure_three_and_charges_nothing_for_unmatched_terms() -> None:
+    first, second = literal(model=1), literal(model=2, omega=Fraction(100))
+    assert distance(first, "t2", "t1") == distance(second, "t2", "t1") == 6  # all are matched: the models agree
+    # Raw-milk of t3 finds no partner in t1: two wines, a pair of jackets and boots with shoes are matched, at 2 + 2.
+    assert (distance(first, "t3", "t1"), distance(second, "t3", "t1")) == (4, 104)
+
+
 def test_the_distance_is_that_of_a_perfect_matching_padded_with_nil_terms() -> None:
     reference = literal()
     for one in T:
