@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Anonymized, Claim, ReleasedQueries, Suppressed
 from shoal.anonymizer.distinct_queries import DistinctQueries, only_columns
 from shoal.anonymizer.publish import publish
+from shoal.corpus.columns import spread
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import query_term_counts
 from shoal.corpus.querylog import QueryLog
@@ -55,13 +56,6 @@ def _order_by_content(released: csr_array, users: np.ndarray, texts: pl.Series) 
     rank = np.zeros(len(texts), dtype=np.uint64)
     if len(used) and len(users):
         rank[used] = texts.gather(used).rank("dense").to_numpy()
-        mixed = _mix(_mix(rank[released.indices]) + released.data.astype(np.uint64))
+        mixed = spread(spread(rank[released.indices]) + released.data.astype(np.uint64))
         return np.argsort(np.add.reduceat(mixed, released.indptr[users]), kind="stable")
     return np.arange(len(users))
-
-
-def _mix(x: np.ndarray) -> np.ndarray:
-    """The finalizer of splitmix64."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

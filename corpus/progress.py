@@ -11,6 +11,21 @@ def silent(done: int, total: int, stage: str) -> None:
     """The progress callback of those who do not want to know."""
 
 
+class Meter:
+    """Counts the steps of work whose parts are of different sizes, and tells a progress callback."""
+
+    def __init__(self, progress: Progress, total: int, stage: str) -> None:
+        self._progress, self._total, self._stage, self._done = progress, total, stage, 0
+
+    def advance(self, steps: int = 0) -> None:
+        """Some more are done; without any, the run only says that it is alive."""
+        self._done = min(self._done + steps, self._total)
+        self._progress(self._done, self._total, self._stage)
+
+    def finish(self) -> None:
+        self.advance(self._total)
+
+
 class TerminalBar:
     """A progress callback that draws one tqdm bar per stage, on standard error."""
 

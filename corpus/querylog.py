@@ -113,9 +113,9 @@ def make_log(
     rows = len(users)
     time = np.full(rows, NO_TIME) if times is None else times
     url = pl.Series([""] * rows, dtype=pl.String) if urls is None else urls
-    user_names, user_codes = _factorize(users)
-    query_names, query_codes = _factorize(queries)
-    url_names, url_codes = _factorize(url)
+    user_names, user_codes = factorize(users)
+    query_names, query_codes = factorize(queries)
+    url_names, url_codes = factorize(url)
     none = url_names.to_list().index("") if (url_names == "").any() else -1
     return log_from_codes(
         user_names, query_names, url_names, user_codes, query_codes, time, np.where(url_codes == none, -1, url_codes),
@@ -166,7 +166,8 @@ def _sorted_by(user: np.ndarray, time: np.ndarray) -> bool:
     return bool(np.all(step >= 0) and np.all((step > 0) | (np.diff(time) >= 0)))
 
 
-def _factorize(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
+def factorize(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:
+    """The distinct strings in the order in which they come, and each string as its place among them."""
     names = strings.unique(maintain_order=True)
     codes = strings.replace_strict(names, np.arange(len(names), dtype=np.int32), return_dtype=pl.Int32)
     return names, codes.to_numpy()

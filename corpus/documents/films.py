@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
-from shoal.corpus.documents.csv_rows import read_rows
 from shoal.corpus.documents.document import Document, clean
+from shoal.corpus.documents.files import read_rows
 from shoal.corpus.progress import Progress
 
 _PLACEHOLDER = re.compile(r"no (movie )?overview\b.{0,20}", re.IGNORECASE)  # stands where nobody wrote an overview

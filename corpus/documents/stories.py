@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from shoal.corpus.documents.csv_rows import read_rows
 from shoal.corpus.documents.document import Document, clean
+from shoal.corpus.documents.files import read_rows
 from shoal.corpus.progress import Progress
 
 _NEWS_DATE = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})")

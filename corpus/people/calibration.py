@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.corpus.distinct import distinct
+from shoal.corpus.columns import distinct
 from shoal.corpus.querylog import QueryLog
 
 LENGTHS = ("1 word", "2 words", "3 words", "4 words", "5 and more words")

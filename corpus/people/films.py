@@ -1,5 +1,7 @@
 """Who liked which film, and when? The ratings of 943 real people, joined to the `films` documents."""
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +10,13 @@ import numpy as np
 import polars as pl
 
 from shoal.corpus.documents.document import Documents, in_columns
-from shoal.corpus.documents.film_titles import names_of, year_of
 from shoal.corpus.documents.films import FilmRecord, read_film_records, read_keywords
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.fetch import bring
+
+_PARENTHESES = re.compile(r"\(([^)]*)\)")
+_LAST_ARTICLE = re.compile(r"^(.*), (the|a|an|les|la|le|l'|il|el|der|die|das)$", re.IGNORECASE)
+_YEAR = re.compile(r"\d{4}")
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,25 @@ def _film(title: str, year: int | None, films: dict[tuple[str, int], int]) -> in
             if (name, near) in films:
                 return films[name, near]
     return None
+
+
+def names_of(title: str) -> list[str]:
+    """`Postino, Il (The Postman)` is called `ilpostino` and `thepostman`."""
+    names = [_PARENTHESES.sub(" ", title), *_PARENTHESES.findall(title)]
+    return list(dict.fromkeys(filter(None, map(_plain, names))))
+
+
+def _plain(name: str) -> str:
+    """Only letters and digits, without case and accents, the article in front."""
+    name = _LAST_ARTICLE.sub(r"\2 \1", " ".join(name.split()))
+    folded = unicodedata.normalize("NFKD", name.casefold().replace("&", "and"))
+    return "".join(letter for letter in folded if letter.isalnum())
+
+
+def year_of(date: str) -> int | None:
+    """The year a date begins with, if it has one."""
+    found = _YEAR.match(date)
+    return None if found is None else int(found[0])
 
 
 def _table(path: Path) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.logs.aol import read_log
 from shoal.corpus.people.calibration import calibration, calibration_lines
 from shoal.corpus.people.simulated import simulate_log, write_log
-from shoal.corpus.people.web_queries import load_web_queries
+from shoal.corpus.people.simulated.web_queries import load_web_queries
 
 
 def add_commands(commands: Commands) -> None:

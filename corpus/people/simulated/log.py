@@ -1,23 +1,31 @@
-"""What is a log of simulated users? Who they are, what they typed and clicked, as columns."""
+"""A log of simulated users: who they are, what they typed and clicked; made, written in AOL's format, and kept."""
 
+import os
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from shoal.corpus.documents import Documents
+from shoal.corpus.documents import Documents, load_documents
 from shoal.corpus.errors import InputError
+from shoal.corpus.logs.aol import heading
 from shoal.corpus.people.calibration import AOL_QUERIES_PER_USER
-from shoal.corpus.people.simulated.borrowed import borrow
 from shoal.corpus.people.simulated.clicks import Clicks, draw_clicks
 from shoal.corpus.people.simulated.passages import read_passages
 from shoal.corpus.people.simulated.people import draw_people
 from shoal.corpus.people.simulated.queries import draw_queries
+from shoal.corpus.people.simulated.web_queries import borrow
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import QueryLog, log_from_codes
+from shoal.corpus.querylog import QueryLog, factorize, log_from_codes
+from shoal.corpus.store.fetch import data_set
+from shoal.corpus.store.folders import cache_folder
 
 _FIRST_ID = 142  # AOL's smallest; its ids go up to 25 million, about 38 apart
 _APART = 38
+_BLOCK = 500_000  # events
+_VERSION = 2  # of what default_log leaves in the cache; raise it when the same seed gives another file
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,7 @@ class SimulatedLog:
 
     def typed(self) -> QueryLog:
         """What the users typed, as a log, without their clicks."""
-        texts = self.texts.unique(maintain_order=True)
-        row = self.texts.replace_strict(texts, np.arange(len(texts), dtype=np.int32), return_dtype=pl.Int32).to_numpy()
+        texts, row = factorize(self.texts)
         user = np.repeat(np.arange(len(self.users), dtype=np.int32), np.diff(self.start))
         names, no_urls = pl.Series(self.users).cast(pl.String), pl.Series([], dtype=pl.String)
         no_click = np.full(len(self), -1, dtype=np.int32)
@@ -78,3 +85,55 @@ def _names(documents: Documents) -> pl.Series:
     """The url of each document, or its id where it has none; a blank in it would end the field."""
     url, own = (pl.Series(column).cast(pl.String).fill_null("") for column in (documents.urls, documents.ids))
     return url.zip_with(url != "", own).str.replace_all(r"[\s\"]+", "_")
+
+
+def write_log(log: SimulatedLog, path: str | Path, progress: Progress = silent) -> None:
+    """The log in AOL's format, one row for each click or for each event without one; whole or not at all."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise InputError(f"no folder {path.parent} to write the log to; make it first, or give another path")
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            file.write(f"{heading('simulated')}\n".encode())
+            user = np.repeat(log.users, np.diff(log.start))
+            for low in range(0, len(log), _BLOCK):
+                progress(low, len(log), "writing the log")
+                rows = _rows(log, user, low, min(low + _BLOCK, len(log)))
+                rows.write_csv(file, separator="\t", include_header=False, quote_style="never",
+                               datetime_format="%Y-%m-%d %H:%M:%S")  # fmt: skip
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+    progress(len(log), len(log), "writing the log")
+
+
+def default_log(name: str, users: int = 1_000, progress: Progress = silent) -> Path:
+    """The log of simulated users over a data set's documents: made once, then kept. Its name says what it is."""
+    version = f"{data_set(name).version}-{_VERSION}"
+    path = cache_folder() / "logs" / f"simulated-users-{name}-{users}-{version}.tsv"
+    if not path.is_file():
+        log = simulate_log(load_documents(name, progress), users, progress=progress)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_log(log, path, progress)
+    return path
+
+
+def _rows(log: SimulatedLog, user: np.ndarray, low: int, high: int) -> pl.DataFrame:
+    """The rows of the events low to high: an event with two clicks is two rows."""
+    clicks = slice(*np.searchsorted(log.clicks.event, [low, high]))
+    clicked = log.clicks.event[clicks]
+    times = np.maximum(np.bincount(clicked - low, minlength=high - low), 1)
+    event = np.repeat(np.arange(low, high), times)
+    silent_event = np.isin(event, clicked, invert=True)
+    rank, document = np.full(len(event), -1), np.full(len(event), -1)
+    rank[~silent_event], document[~silent_event] = log.clicks.rank[clicks], log.clicks.document[clicks]
+    return pl.DataFrame({
+        "AnonID": user[event],
+        "Query": log.texts.gather(log.query[event]),
+        "QueryTime": pl.Series(log.time[event] * 1_000).cast(pl.Datetime("ms")),
+        "ItemRank": pl.Series(rank).replace(-1, None),
+        "ClickURL": log.documents.gather(pl.Series(document).replace(-1, None)),
+    })  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.corpus.people.simulated.activity import queries_per_user, sessions
 from shoal.corpus.people.simulated.interests import Interests, draw_anchors, draw_interests, draw_place
 from shoal.corpus.people.simulated.passages import Passages
-from shoal.corpus.people.simulated.plan import Plan, draw_class, make_plan
+from shoal.corpus.people.simulated.query_kinds import Plan, draw_class, make_plan
 from shoal.corpus.progress import Progress
 
 _BLOCK = 10_000  # users; the log of a seed does not change with the number of cores or the memory

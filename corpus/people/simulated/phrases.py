@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.corpus.people.simulated.mixing import below, mix
+from shoal.corpus.columns import below, mix
 from shoal.corpus.people.simulated.passages import Passages
 from shoal.corpus.people.simulated.spelling import COMPOUND, MISSPELT, NUMBERED, NUMBERS, PLAIN, slip, written
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.corpus.distinct import distinct
-from shoal.corpus.people.simulated.meter import Meter
+from shoal.corpus.columns import distinct
 from shoal.corpus.people.simulated.passages import Passages
 from shoal.corpus.people.simulated.people import People
 from shoal.corpus.people.simulated.phrases import Anchors, phrases_at
-from shoal.corpus.people.simulated.repetition import new_at_rate, repeated
+from shoal.corpus.people.simulated.query_kinds import new_at_rate, repeated
+from shoal.corpus.progress import Meter
 
 _ZIPF = np.array([0.9, 0.8, 0.6, 0.5, 0.4])  # of the popularity of queries, per class: long ones are hardly ever hits
 _EVERYBODYS = np.array([0.35, 0.25, 0.15, 0.1, 0.1])  # per class of length: popular queries of no topic in particular

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.corpus.people.simulated.borrowed import Borrowed, lend
-from shoal.corpus.people.simulated.meter import Meter
-from shoal.corpus.people.simulated.own import own_anchors
+from shoal.corpus.columns import below
+from shoal.corpus.people.simulated.interests import draw_anchors
 from shoal.corpus.people.simulated.passages import Passages
 from shoal.corpus.people.simulated.people import People
 from shoal.corpus.people.simulated.phrases import LONGEST, Anchors, Taken, fresh_phrases
-from shoal.corpus.people.simulated.plan import CLASSES, draw_words
 from shoal.corpus.people.simulated.popular import draw_popular, popular_anchors
-from shoal.corpus.people.simulated.repetition import new_at_rate, rate_for, repeated
-from shoal.corpus.progress import Progress
+from shoal.corpus.people.simulated.query_kinds import CLASSES, draw_words, new_at_rate, rate_for, repeated
+from shoal.corpus.people.simulated.web_queries import Borrowed, lend
+from shoal.corpus.progress import Meter, Progress
 
 _CHUNK = 100_000
+_STAY = 6  # of ten own queries start where their session started, so that they refine one another
 _ELSEWHERE = 1 << 40  # numbers of popular queries, apart from those of events
 
 
@@ -72,13 +72,30 @@ def _own(
     borrowed: Borrowed | None, taken: list[Taken], meter: Meter, rng: np.random.Generator,
 ) -> Vocabulary:  # fmt: skip
     words = draw_words(length_class, len(events), rng)
-    anchors = own_anchors(people, events, user, passages, rng)
+    anchors = _own_anchors(people, events, user, passages, rng)
     found = _write(anchors, words, passages, taken, meter, slips=True)
     if borrowed is None:
         return found
     rows, theirs = lend(borrowed, anchors.topic, length_class)
     found.word[rows], found.position[rows] = borrowed.word[theirs], -1
     return Vocabulary(found.text.scatter(rows, borrowed.text.gather(theirs)), found.word, found.position)
+
+
+def _own_anchors(
+    people: People, events: np.ndarray, user: np.ndarray, passages: Passages, rng: np.random.Generator
+) -> Anchors:
+    """Where these events' queries start: where the session does, or elsewhere in the same interest."""
+    session = people.session[events].astype(np.int64)
+    place = people.session_place[session].astype(np.int64)
+    elsewhere = draw_anchors(people.interests, user, place, passages, rng)
+    own = 1 + len(people.session_topic) + events
+    stays = below(10, own) < _STAY
+    return Anchors(
+        position=np.where(stays, people.session_anchor[session], elsewhere).astype(np.int64),
+        topic=people.session_topic[session].astype(np.int64),
+        token=np.where(stays, 1 + session, own),
+        own=own,
+    )
 
 
 def _write(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.corpus.distinct import distinct
+from shoal.corpus.columns import distinct
 from shoal.corpus.documents import Documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.tokens import STOP_WORDS, tokenize_column

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.corpus.documents import load_documents
-from shoal.corpus.documents.film_titles import names_of, year_of
-from shoal.corpus.people.films import Ratings, load_ratings
+from shoal.corpus.people.films import Ratings, load_ratings, names_of, year_of
 from shoal.corpus.store.datasets import DATA_SETS
 
 

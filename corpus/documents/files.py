@@ -1,6 +1,8 @@
-"""How are a user's own documents read? One JSON object per line: id, title, text, and perhaps url and date."""
+"""Documents in files: the JSON lines of a user (id, title, text, url, date), and the tables of data sets."""
 
+import csv
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
 
 _EXPECTED = 'expected {"id": ..., "title": ..., "text": ...} with text in each'
-_PROGRESS_EVERY = 1000
+_PROGRESS_EVERY = 1000  # lines
 
 
 def read_json_lines(path: Path, progress: Progress) -> Iterator[Document]:
@@ -86,3 +88,17 @@ def _id(record: dict[str, Any], where: str) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise InputError(f"{where}: 'id' is {value!r:.60}; expected text that is not empty, on one line")
     return value
+
+
+def read_rows(path: Path, progress: Progress) -> Iterator[dict[str, str]]:
+    """The rows of a comma-separated file, by column name. A row with a wrong number of values is left out."""
+    size = path.stat().st_size
+    with path.open("rb") as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        header = next(reader)
+        for number, values in enumerate(reader):
+            if number % _PROGRESS_EVERY == 0:
+                progress(min(raw.tell(), size), size, f"reading {path.name}")
+            if len(values) == len(header):
+                yield dict(zip(header, values, strict=True))
+    progress(size, size, f"reading {path.name}")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shoal.corpus.documents import Document, Documents, load_documents
 from shoal.corpus.documents.document import clean
 from shoal.corpus.errors import Cancelled, InputError
-from shoal.corpus.people.web_queries import load_web_queries
+from shoal.corpus.people.simulated.web_queries import load_web_queries
 from shoal.corpus.store.datasets import CORPORA, DATA_SETS
 from shoal.corpus.tokens import tokenize
 
