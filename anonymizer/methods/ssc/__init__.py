@@ -96,9 +96,7 @@ class SSC(LogMethod):
         sharing = _pairs(common, user)
         represented = sum(common[row].centre.occurrences for row in sharing[1])
         left_out = Suppressed(int(T.counts.sum()) - represented, len(log.users) - len(np.unique(sharing[0])))
-        return publish(
-            log.users, sharing, typical.weights, typical.labels, self.claim(), left_out, typical.generalized
-        )
+        return publish(log.users, sharing, typical.weights, typical.labels, self.claim(), left_out, typical.generalized)
 
     def _vocabularies(self, log: QueryLog) -> tuple[Profiles, np.ndarray]:
         """T = Vocabulary(Q, sGap) of Definition 1, and the user of each vocabulary."""
