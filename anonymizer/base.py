@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.parameters import Parameter, Parameters, Value, check_settings
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.labels import bag_members, is_bag
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
@@ -60,6 +62,17 @@ class Release:
     def __len__(self) -> int:
         return len(self.pseudonyms)
 
+    @cached_property
+    def bags(self) -> dict[int, list[str]]:
+        """The labels that are bags, by their number, and the terms of each."""
+        general = np.flatnonzero(self.generalized).tolist()
+        return {i: bag_members(self.labels[i]) for i in general if is_bag(self.labels[i])}
+
+    @cached_property
+    def nodes(self) -> dict[int, str]:
+        """The labels that are nodes of the taxonomy, by their number."""
+        return {i: self.labels[i] for i in np.flatnonzero(self.generalized).tolist() if i not in self.bags}
+
     def profile(self, row: int) -> dict[str, float]:
         part = slice(self.weights.indptr[row], self.weights.indptr[row + 1])
         return {
@@ -74,6 +87,22 @@ class Assignment:
     users: pl.Series  # names
     user: np.ndarray  # int32: positions in users
     profile: np.ndarray  # int32: positions in Release.pseudonyms
+
+    def rows_for(self, users: pl.Series) -> np.ndarray:
+        """Where among these names the user of each pair stands; all of them must be there."""
+        rows = self.rows_among(users)
+        if (rows < 0).any():
+            unknown = self.users[int(self.user[np.argmin(rows)])]
+            raise InputError(
+                f"the release is of a user {unknown!r} whom the log does not hold: give the log it was made from"
+            )
+        return rows
+
+    def rows_among(self, users: pl.Series) -> np.ndarray:
+        """Where among these names the user of each pair stands, or -1."""
+        names, place = users.cast(pl.String), np.arange(len(users), dtype=np.int64)
+        rows = self.users.cast(pl.String).replace_strict(names, place, default=-1, return_dtype=pl.Int64)
+        return rows.to_numpy()[self.user]
 
     def pairs(self, profiles: int) -> csr_array:
         """Users x profiles, 1 where a user has a profile."""

@@ -1,6 +1,7 @@
 """The published profile that serves a person: the only one, the mean of several (sessions), or an empty one."""
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array, vstack
 
 from shoal.anonymizer.base import Assignment, Release
@@ -18,10 +19,9 @@ def profile_of(user: str, release: Release, assignment: Assignment) -> csr_array
     return mean_profile(release, assignment.profile[assignment.user == (-1 if place is None else place)])
 
 
-def profiles_of(users: list[str], release: Release, assignment: Assignment) -> tuple[csr_array, np.ndarray]:
+def profiles_of(users: pl.Series, release: Release, assignment: Assignment) -> tuple[csr_array, np.ndarray]:
     """The same for all users at once: rows over the labels, and the row of each user."""
-    position = {name: i for i, name in enumerate(users)}
-    holder = np.array([position[name] for name in assignment.users.to_list()], dtype=np.int64)[assignment.user]
+    holder = assignment.rows_for(users)
     many = np.bincount(holder, minlength=len(users))
     if many.max(initial=0) <= 1:
         row_of = np.full(len(users), len(release))

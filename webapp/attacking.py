@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Release
 from shoal.anonymizer.methods.original import Original
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.labels import bag_members, is_bag
 from shoal.corpus.profiles import Profiles
 from shoal.evaluation.attacks.inference import GUESSES
 from shoal.evaluation.attacks.one_victim import attack
@@ -142,6 +143,6 @@ def _generalized(release: Release) -> frozenset[str]:
 
 def _share(label: str, knowledge: Knowledge) -> float:
     """What falls to each of the terms that a label stands for."""
-    if "|" in label:
-        return 1 / len(label.split("|"))
+    if is_bag(label):
+        return 1 / len(bag_members(label))
     return 1 / int(knowledge.taxonomy.leaves[knowledge.taxonomy.node[label.lower()]])

@@ -37,11 +37,10 @@ def _packed(published: Published, service: SearchService) -> bytes:
 
 def describe_profiles(published: Published, service: SearchService) -> dict[str, Any]:
     release = published.release
-    wide = [i for i in np.flatnonzero(release.generalized).tolist() if "|" not in release.labels[i]]
-    leaves, spans = _spans([release.labels[i] for i in wide], published.loaded.stored.knowledge, service)
+    leaves, spans = _spans(list(release.nodes.values()), published.loaded.stored.knowledge, service)
     return {
         "release_id": published.loaded.release_id, "labels": release.labels, "leaves": leaves,
-        "spans": {str(i): span for i, span in zip(wide, spans, strict=True)}, "ids": release.pseudonyms,
+        "spans": {str(i): span for i, span in zip(release.nodes, spans, strict=True)}, "ids": release.pseudonyms,
         "users": release.users.tolist(), "starts": release.weights.indptr.tolist(),
         "terms": release.weights.indices.tolist(),
         "weights": [float(f"{weight:.4g}") for weight in release.weights.data.tolist()],

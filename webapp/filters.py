@@ -4,6 +4,7 @@ from datetime import datetime
 
 from flask import Flask
 
+from shoal.corpus.knowledge.labels import bag_members, is_bag
 from shoal.webapp.links import safe_link
 
 
@@ -42,8 +43,8 @@ def select_given(values: dict[str, str]) -> dict[str, str]:
 
 def label_words(label: str) -> str:
     """A published label as people read it: WordNet's `fruit.n.01` is "any fruit", a bag a|b is "a or b"."""
-    if "|" in label:
-        words = label.split("|")
+    if is_bag(label):
+        words = bag_members(label)
         return " or ".join([", ".join(words[:-1]), words[-1]])
     name, _, rest = label.partition(".n.")
     return f"any {name.replace('_', ' ')}" if rest.isdigit() else label.replace("_", " ")

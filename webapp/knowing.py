@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.labels import bag_members, is_bag
 from shoal.webapp.people import Person
 from shoal.webapp.published import Published
 from shoal.webapp.service import SearchService
@@ -107,8 +108,8 @@ class Cover:
     """The nearest published label that stands for a term."""
 
     def __init__(self, labels: set[str], knowledge: Knowledge) -> None:
-        self._bags = {term: label for label in sorted(labels) if "|" in label for term in label.split("|")}
-        self._tree = {label.lower(): label for label in labels if "|" not in label}
+        self._bags = {term: label for label in sorted(labels) if is_bag(label) for term in bag_members(label)}
+        self._tree = {label.lower(): label for label in labels if not is_bag(label)}
         self._knowledge = knowledge
 
     def over(self, term: str) -> str:

@@ -64,9 +64,7 @@ class Published:
 def publish_beside(loaded: LoadedRelease, profiles: Profiles, vectors: DocumentVectors) -> Published:
     """Join a release with the users of the log by name. Users that the log does not have are left out."""
     release, assignment = loaded.stored.release, loaded.stored.assignment
-    position = {name: row for row, name in enumerate(profiles.users)}
-    rows = np.array([position.get(name, -1) for name in assignment.users], dtype=np.int64)
-    holder = rows[assignment.user] if len(assignment.user) else np.zeros(0, dtype=np.int64)
+    holder = assignment.rows_among(profiles.users)
     known = holder >= 0
     pairs = csr_array(
         (np.ones(int(known.sum())), (holder[known], assignment.profile[known])), shape=(len(profiles), len(release))

@@ -78,9 +78,7 @@ def verify_all_with_a_profile_take_part(evidence: Evidence) -> Verdict:
 
 def expected_means(evidence: Evidence, union: bool) -> csr_array:
     """Profiles x terms, from the log and the assignment alone."""
-    position = {name: i for i, name in enumerate(evidence.profiles.users.to_list())}
-    names = evidence.assignment.users.to_list()
-    user = np.array([position[names[u]] for u in evidence.assignment.user], dtype=np.int64)
+    user = evidence.assignment.rows_for(evidence.profiles.users)
     group = evidence.assignment.profile
     share = np.ones(len(user)) if union else 1 / np.bincount(group, minlength=len(evidence.release))[group]
     shape = (len(evidence.release), len(evidence.profiles))

@@ -76,9 +76,7 @@ def terms_of_groups(profiles: Profiles, assignment: Assignment, groups: int) -> 
 
 def used_terms(profiles: Profiles, assignment: Assignment) -> csr_array:
     """One row per row of the assignment: 1 where that user used a term."""
-    position = {name: row for row, name in enumerate(profiles.users.to_list())}
-    names = assignment.users.to_list()
-    rows = profiles.counts[np.array([position[names[user]] for user in assignment.user], dtype=np.int64)]
+    rows = profiles.counts[assignment.rows_for(profiles.users)]
     return csr_array((np.ones(len(rows.data)), rows.indices, rows.indptr), shape=rows.shape)
 
 

@@ -67,10 +67,8 @@ def _published(evidence: Evidence, terms: list[str]) -> csr_array | Verdict:
 
 def _asked_by_members(evidence: Evidence, query_terms: csr_array) -> _Asked:
     log, assignment = evidence.log, evidence.assignment
-    number = {name: u for u, name in enumerate(log.users.to_list())}
     profile_of = np.full(len(log.users), -1, dtype=np.int64)
-    names = assignment.users.to_list()
-    profile_of[[number[names[u]] for u in assignment.user.tolist()]] = assignment.profile
+    profile_of[assignment.rows_for(log.users)] = assignment.profile
     held = np.diff(query_terms.indptr)
     counts_here = (profile_of[log.user] >= 0) & (held[log.query] > 0)
     events = pl.DataFrame({"user": log.user[counts_here], "query": log.query[counts_here]})

@@ -73,10 +73,8 @@ def _blocks(evidence: Evidence) -> Iterator[tuple[Items, int, int]]:
     """The items of the members of the groups first:last, some groups at a time."""
     profiles, taxonomy = evidence.profiles, evidence.knowledge.taxonomy
     leaf_of_term = np.array([-1 if (v := taxonomy.leaf(t)) is None else v for t in profiles.terms], dtype=np.int64)
-    row_of = {name: row for row, name in enumerate(profiles.users.to_list())}
-    names = evidence.assignment.users.to_list()
     by_group = np.argsort(evidence.assignment.profile, kind="stable")
-    rows = np.array([row_of[names[u]] for u in evidence.assignment.user[by_group]], dtype=np.int64)
+    rows = evidence.assignment.rows_for(profiles.users)[by_group]
     start = np.concatenate([[0], np.cumsum(evidence.release.users)])
     first = 0
     while first < len(evidence.release):

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Range, Value, one_of, whole_number
+from shoal.corpus.knowledge.labels import bag_members
 from shoal.corpus.profiles import query_term_counts
 
 Vocabulary = dict[str, int]
@@ -105,7 +106,7 @@ class Tree:
 
     def _may_hold(self, label: str, term: str) -> bool:
         if self.typical == "bags":
-            return term in label.split("|")
+            return term in bag_members(label)
         if self.typical == "generalize":
             node = self.taxonomy.node[label.lower()]
             down = self.distance(label, term)
@@ -137,7 +138,7 @@ def _labels_can_be(case: Case) -> Verdict:
     if np.any((release.weights.data <= 0) | (release.weights.data % 1 != 0)):
         return broken("a published weight is no number of bags")
     for label, general in zip(release.labels, release.generalized.tolist(), strict=True):
-        parts = label.split("|") if case.tree.typical == "bags" else [label]
+        parts = bag_members(label) if case.tree.typical == "bags" else [label]
         if any(part.lower() not in tree.taxonomy.node for part in parts):
             return broken(f"{label!r} is published, but the taxonomy does not know it")
         inner = tree.typical == "generalize" and tree.taxonomy.leaf(label.lower()) is None
@@ -232,7 +233,7 @@ def _labels_come_from_members(case: Case) -> Verdict:
 
 def _follows(tree: Tree, label: str, copies: int, typed: Counter[str]) -> bool:
     if tree.typical == "bags":
-        return all(typed[term] > 0 for term in label.split("|"))
+        return all(typed[term] > 0 for term in bag_members(label))
     if tree.typical == "vote" or tree.taxonomy.leaf(label.lower()) is not None:
         return typed[label] >= copies
     below = [term for term in sorted(typed) if tree.accepts(label, term)]

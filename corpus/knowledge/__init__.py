@@ -12,6 +12,7 @@ from shoal.corpus.knowledge.dictionary import Dictionary, dictionary
 from shoal.corpus.knowledge.directory import SenseDirectory, TopicDirectory
 from shoal.corpus.knowledge.directory_files import directory_digest, read_directory
 from shoal.corpus.knowledge.hypernyms import Hypernyms
+from shoal.corpus.knowledge.labels import bag_members, is_bag
 from shoal.corpus.knowledge.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.tokens import STOP_WORDS
@@ -91,8 +92,8 @@ class Knowledge:
 
     def stands_for(self, label: str) -> list[str]:
         """The terms that a generalized label stands for: the leaves below it, or the members of a bag a|b|c."""
-        if "|" in label:
-            return label.split("|")
+        if is_bag(label):
+            return bag_members(label)
         if label.lower() not in self.taxonomy.node:
             raise InputError(f"{label!r} is not in the taxonomy: give the taxonomy that the release was made with")
         return self.taxonomy.leaves_below(label)

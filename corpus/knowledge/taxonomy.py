@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge.labels import is_bag
 from shoal.corpus.knowledge.wordnet import WordNet, load_wordnet
 
 
@@ -132,6 +133,8 @@ def _add_edge(line: str, number: int, name: str, spelling: dict[str, str], above
     fields = [field.strip() for field in line.split("\t")]
     if len(fields) != 2 or not all(fields):
         raise InputError(f"{name}, line {number}: expected child<TAB>parent, got {line[:60]!r}")
+    if bag := next((field for field in fields if is_bag(field)), None):
+        raise InputError(f"{name}, line {number}: {bag!r} reads like a bag of terms; write it without |")
     child, parent = (field.lower() for field in fields)
     for key, label in zip((child, parent), fields, strict=True):
         spelling.setdefault(key, label)

@@ -62,31 +62,25 @@ class Atoms:
 
 def find_atoms(release: Release, knowledge: Knowledge) -> Atoms:
     """The atoms of a release. A generalized label is a bag a|b|c or a node of the taxonomy."""
-    bags = {i: label.split("|") for i, label in _general(release) if "|" in label}
     plain = {i: [release.labels[i]] for i in np.flatnonzero(~release.generalized).tolist()}
-    named = plain | bags
+    named = plain | release.bags
     number = {term: a for a, term in enumerate(sorted({term for terms in named.values() for term in terms}))}
     row = np.array([i for i, terms in named.items() for _ in terms], dtype=np.int64)
     atom = np.array([number[term] for terms in named.values() for term in terms], dtype=np.int64)
     share = np.array([1 / len(terms) for terms in named.values() for _ in terms])
-    inner = [(i, label) for i, label in _general(release) if "|" not in label]
-    if not inner:
+    if not release.nodes:
         spread = csr_array((share, (row, atom)), shape=(len(release.labels), len(number)))
         return Atoms(number, None, np.empty(0, dtype=np.int64), np.ones(len(number), dtype=np.int64), spread)
     tree = knowledge.taxonomy
-    node = np.array([node_of(label, tree) for _, label in inner], dtype=np.int64)
+    node = np.array([node_of(label, tree) for label in release.nodes.values()], dtype=np.int64)
     cut = np.unique(np.concatenate([node, tree.end[node]]))
     below = _below(tree, node, cut, number)
-    label = np.repeat(np.array([i for i, _ in inner], dtype=np.int64), [len(atoms) for atoms in below])
+    label = np.repeat(np.array(list(release.nodes), dtype=np.int64), [len(atoms) for atoms in below])
     atom = np.concatenate([atom, *below])
     share = np.concatenate([share, np.repeat(1 / tree.leaves[node], [len(atoms) for atoms in below])])
     size = np.concatenate([np.ones(len(number), dtype=np.int64), _stretch_sizes(tree, cut, number)])
     spread = csr_array((share, (np.concatenate([row, label]), atom)), shape=(len(release.labels), len(size)))
     return Atoms(number, tree, cut, size, spread)
-
-
-def _general(release: Release) -> list[tuple[int, str]]:
-    return [(i, release.labels[i]) for i in np.flatnonzero(release.generalized).tolist()]
 
 
 def _leaves_of(tree: Taxonomy, terms: Iterable[str]) -> np.ndarray:

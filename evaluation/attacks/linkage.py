@@ -66,11 +66,9 @@ def link(
 
 def profiles_of(victims: Victims, assignment: Assignment, profiles: int) -> csr_array:
     """Victims x profiles, 1 where the victim has that profile."""
-    position = {name: i for i, name in enumerate(assignment.users.to_list())}
-    names = victims.profiles.users.gather(victims.user).to_list()
-    row = np.array([position.get(name, -1) for name in names], dtype=np.int64)
-    there = np.flatnonzero(row >= 0)
-    chosen = csr_array((np.ones(len(there)), (there, row[there])), shape=(len(names), len(position)))
-    held = csr_array(chosen @ assignment.pairs(profiles))
+    row = assignment.rows_among(victims.profiles.users.gather(victims.user))
+    there = row >= 0
+    pairs = (np.ones(int(there.sum())), (row[there], assignment.profile[there]))
+    held = csr_array(pairs, shape=(len(victims), profiles))
     held.data[:] = 1
     return held

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
-from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
@@ -69,23 +68,18 @@ def stand(
 
 def profiles_held(assignment: Assignment, profiles: Profiles, published: int) -> csr_array:
     """Users of the profiles x published profiles, 1 where a user has one."""
-    position = {name: row for row, name in enumerate(profiles.users.to_list())}
-    names = assignment.users.to_list()
-    if unknown := next((name for name in names if name not in position), None):
-        raise InputError(
-            f"the release is of a user {unknown!r} whom the log does not hold: give the log it was made from"
-        )
-    row = np.array([position[name] for name in names], dtype=np.int64)
-    pairs = (np.ones(len(assignment.user)), (row[assignment.user], assignment.profile))
+    row = assignment.rows_for(profiles.users)
+    pairs = (np.ones(len(assignment.user)), (row, assignment.profile))
     return csr_array(pairs, shape=(len(profiles), published))
 
 
 def leaves_of(release: Release, taxonomy: Taxonomy) -> np.ndarray:
     """How many terms each label stands for: the leaves below a node, the members of a bag, 1 for a term."""
     leaves = np.ones(len(release.labels), dtype=np.int64)
-    for i in np.flatnonzero(release.generalized).tolist():
-        label = release.labels[i]
-        leaves[i] = len(label.split("|")) if "|" in label else taxonomy.leaves[node_of(label, taxonomy)]
+    for i, members in release.bags.items():
+        leaves[i] = len(members)
+    for i, label in release.nodes.items():
+        leaves[i] = taxonomy.leaves[node_of(label, taxonomy)]
     return leaves
 
 
@@ -120,17 +114,15 @@ def _generalized_entries(release: Release, loss: np.ndarray) -> tuple[np.ndarray
 def _inner_nodes(release: Release, taxonomy: Taxonomy) -> np.ndarray:
     """The node of each generalized label, -1 for terms and bags."""
     node = np.full(len(release.labels), -1, dtype=np.int64)
-    for i in np.flatnonzero(release.generalized).tolist():
-        if "|" not in release.labels[i]:
-            node[i] = node_of(release.labels[i], taxonomy)
+    for i, label in release.nodes.items():
+        node[i] = node_of(label, taxonomy)
     return node
 
 
 def _bags(release: Release, profiles: Profiles) -> tuple[np.ndarray, np.ndarray]:
     """The terms of each label that is a bag: start and columns of the profiles."""
     number = {term: t for t, term in enumerate(profiles.terms)}
-    pairs = zip(release.labels, release.generalized.tolist(), strict=True)
-    bags = [label.split("|") if general and "|" in label else [] for label, general in pairs]
+    bags = [release.bags.get(i, []) for i in range(len(release.labels))]
     known = [[number[term] for term in bag if term in number] for bag in bags]
     start = np.concatenate([[0], np.cumsum([len(bag) for bag in known])]).astype(np.int64)
     return start, np.array([t for bag in known for t in bag], dtype=np.int64)

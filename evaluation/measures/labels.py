@@ -4,6 +4,7 @@ import numpy as np
 
 from shoal.anonymizer.base import Release
 from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge.labels import bag_members, is_bag
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 
 
@@ -30,7 +31,7 @@ def label_nodes(release: Release, taxonomy: Taxonomy) -> np.ndarray:
 def _place(label: str, general: bool, taxonomy: Taxonomy) -> int:
     if not general:
         return leaf_of(label, taxonomy)
-    return _above(label.split("|"), taxonomy) if "|" in label else node_of(label, taxonomy)
+    return _above(bag_members(label), taxonomy) if is_bag(label) else node_of(label, taxonomy)
 
 
 def _above(terms: list[str], taxonomy: Taxonomy) -> int:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
@@ -75,7 +76,7 @@ def gold(queries: TestQueries, profiles: Profiles, index: Index, known: Knowledg
 
 
 def published_cosines(
-    queries: TestQueries, release: Release, assignment: Assignment, users: list[str], index: Index, known: Knowledge
+    queries: TestQueries, release: Release, assignment: Assignment, users: pl.Series, index: Index, known: Knowledge
 ) -> np.ndarray:
     """The cosine of every candidate with the published profile of the user who asks.
 

@@ -118,11 +118,11 @@ class Laboratory:
             method.run(few, progress=progress)
 
     def _scores(self, made: Anonymized) -> dict[str, np.ndarray]:
-        users = self.workload.train.users.to_list()
+        workload = self.workload
         cosine = published_cosines(
-            self.workload.queries, made.release, made.assignment, users, self.index, self.knowledge
+            workload.queries, made.release, made.assignment, workload.train.users, self.index, self.knowledge
         )
-        return {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
+        return {name: values for truth in workload.truths for name, values in truth.scores(cosine).items()}
 
     def _measures(self, made: Anonymized, seed: int, progress: Progress) -> dict[str, float]:
         """Attacks on the release and its utility, unless only columns of precision are wanted."""

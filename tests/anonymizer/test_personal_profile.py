@@ -31,6 +31,6 @@ def test_a_user_of_several_sessions_has_their_mean_and_a_suppressed_one_nothing(
 @given(st.dictionaries(st.sampled_from(EVERYBODY), st.sets(st.integers(0, 2), min_size=1, max_size=3)))
 def test_all_users_at_once_are_served_as_one_at_a_time(pairs: dict[str, set[int]]) -> None:
     secret = assignment({name: sorted(profiles) for name, profiles in pairs.items()})
-    rows, row_of = profiles_of(EVERYBODY, RELEASE, secret)
+    rows, row_of = profiles_of(pl.Series(EVERYBODY), RELEASE, secret)
     for name, row in zip(EVERYBODY, row_of, strict=True):
         np.testing.assert_allclose(rows[[row]].toarray(), profile_of(name, RELEASE, secret).toarray())

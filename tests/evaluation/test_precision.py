@@ -33,7 +33,7 @@ def ap10(method: type[Plain | Original | Everyone], log_file: Path, queries: Tes
     profiles = build_profiles(split_by_time(load_log(str(log_file))[0])[0], KNOWN.words)
     made = method().anonymize(profiles)
     truth = truth_of_profiles(queries, profiles, index, KNOWN)
-    cosine = published_cosines(queries, made.release, made.assignment, profiles.users.to_list(), index, KNOWN)
+    cosine = published_cosines(queries, made.release, made.assignment, profiles.users, index, KNOWN)
     return truth.scores(cosine)["ap10"]
 
 

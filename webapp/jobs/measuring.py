@@ -63,7 +63,5 @@ def _scores(
     train: QueryLog, queries: TestQueries, truth: Truth, index: Index, method: Method, seed: int, progress: Progress
 ) -> dict[str, float]:
     made = method.run(train, seed=seed, progress=progress)
-    cosine = published_cosines(
-        queries, made.release, made.assignment, train.users.to_list(), index, method.knowledge
-    )  # fmt: skip
+    cosine = published_cosines(queries, made.release, made.assignment, train.users, index, method.knowledge)
     return {name: float(values.mean()) for name, values in truth.scores(cosine).items()}

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.methods.ssc.hyper_terms import Centre
+from shoal.corpus.knowledge.labels import bag_label
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 
 
@@ -40,7 +41,7 @@ class Wording:
 
     def bags(self, bag: np.ndarray) -> str:
         """The bag itself: its different terms, in the order of the alphabet."""
-        return "|".join(sorted({self.terms[i] for i in bag}))
+        return bag_label(self.terms[i] for i in bag)
 
     def generalize(self, bag: np.ndarray) -> str:
         """The lowest common ancestor; a bag of one term remains that term."""

@@ -54,6 +54,12 @@ def test_what_is_no_tree_is_refused_with_its_line(tmp_path: Path, text: str, mes
         tree(tmp_path, text)
 
 
+@pytest.mark.parametrize("line", ["Pear|Apple\tFruit", "Pear\tFruit|Food"])
+def test_a_label_that_reads_like_a_bag_is_refused(tmp_path: Path, line: str) -> None:
+    with pytest.raises(InputError, match=r"tree\.tsv, line 12: '.*\|.*' reads like a bag of terms; write it without"):
+        tree(tmp_path, f"{FOOD}{line}\n")
+
+
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no taxonomy can be read"):
         read_taxonomy(tmp_path / "none.tsv")
