@@ -1,8 +1,10 @@
-"""python -m shoal: the same as the program shoal."""
+"""python -m shoal: the same as the program shoal, and like it without the current folder on the path."""
 
 import sys
 
-from shoal.cli import main
-
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # where `python -m` put the current folder, whose files are not ours
+    from shoal.cli import main
+
     sys.exit(main())
