@@ -1,4 +1,4 @@
-"""Do generalized profiles hold? Each is what k users have in common: least common generalization, or common cut."""
+"""Do generalized profiles hold? Each is what k users have in common: a common generalization, the least, or a cut."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,21 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import verify_at_least_k
 from shoal.anonymizer.parameters import AT_LEAST_TWO, one_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 
 MEMBERS_PER_BLOCK = 20_000  # bounds the memory of a check
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """How many copies of which node in which group; `key` is group * nodes + node, ascending."""
+    """How many copies of which node in which group; `key` is group * nodes + node, ascending and distinct."""
 
     key: np.ndarray
-    copies: np.ndarray
+    copies: np.ndarray  # int64
 
     def between(self, low: int, high: int) -> "Table":
         part = slice(*np.searchsorted(self.key, [low, high]))
@@ -31,6 +30,7 @@ class Table:
 class Items:
     """The items of the members of some groups, one row per distinct item of a member."""
 
+    users: np.ndarray  # the row of each member in the profiles
     member: np.ndarray
     group: np.ndarray
     leaf: np.ndarray
@@ -50,23 +50,32 @@ def verify_transactional(claim: Claim, evidence: Evidence) -> Verdict:
         verdict = _check_block(claim, evidence, items, part)
         if not verdict.holds:
             return verdict
-    return _suppression_is_counted(evidence)
+    return _suppression_is_counted(evidence, published)
 
 
 def _published(evidence: Evidence) -> Table | Verdict:
-    """The published weights by node. A term is a leaf in lower case, a generalized label an inner node."""
+    """The published copies by node."""
     release, taxonomy = evidence.release, evidence.knowledge.taxonomy
     nodes = np.empty(len(release.labels), dtype=np.int64)
     for i, label in enumerate(release.labels):
-        v = taxonomy.node.get(label.lower())
-        if v is None or bool(release.generalized[i]) == bool(taxonomy.is_leaf[v]):
+        v = taxonomy.node.get(label.lower(), 0)
+        if label != _spelled(v, taxonomy) or bool(release.generalized[i]) == bool(taxonomy.is_leaf[v]):
             kind = "inner node" if release.generalized[i] else "leaf"
             return broken(f"{label!r} is published as if it were a {kind} of the taxonomy, which it is not")
         nodes[i] = v
     weights = release.weights.tocoo()
+    part = np.flatnonzero((weights.data != np.floor(weights.data)) | (weights.data >= 2**53))
+    if len(part):
+        row, label = release.pseudonyms[weights.row[part[0]]], release.labels[weights.col[part[0]]]
+        return broken(f"{row} publishes {label!r} with weight {weights.data[part[0]]:g}, which is no number of copies")
     key = weights.row.astype(np.int64) * len(taxonomy) + nodes[weights.col]
     order = np.argsort(key, kind="stable")
-    return Table(key[order], weights.data[order])
+    return Table(key[order], weights.data[order].astype(np.int64))
+
+
+def _spelled(v: int, taxonomy: Taxonomy) -> str:
+    """A term is a leaf in lower case, a generalized label an inner node as the taxonomy spells it."""
+    return taxonomy.labels[v].lower() if taxonomy.is_leaf[v] else taxonomy.labels[v]
 
 
 def _blocks(evidence: Evidence) -> Iterator[tuple[Items, int, int]]:
@@ -85,21 +94,28 @@ def _blocks(evidence: Evidence) -> Iterator[tuple[Items, int, int]]:
         member = np.repeat(np.arange(len(chosen)), np.diff(bags.indptr))
         leaf = leaf_of_term[bags.indices]
         known = leaf >= 0
-        yield Items(member[known], group[member[known]], leaf[known], bags.data[known].astype(np.int64)), first, last
+        count = bags.data[known].astype(np.int64)
+        yield Items(chosen, member[known], group[member[known]], leaf[known], count), first, last
         first = last
 
 
 def _check_block(claim: Claim, evidence: Evidence, items: Items, published: Table) -> Verdict:
     taxonomy = evidence.knowledge.taxonomy
+    hollow = np.flatnonzero(np.bincount(items.member, minlength=len(items.users)) == 0)
+    if len(hollow):
+        name = evidence.profiles.users[int(items.users[hollow[0]])]
+        return broken(f"user {name!r} fills a group, but has no term that the taxonomy knows")
+    row, node = _climb(items.leaf, taxonomy)
+    if claim.values["published"] == "common-generalization":
+        most = _fewest(items, row, node, evidence)
+        return _is_common(evidence, published, most, once=claim.values["duplicates"] == "drop")
     if claim.values["published"] == "cut":
-        covered = _every_item_covered_once(evidence, items, published)
+        hit = np.isin(items.group[row] * len(taxonomy) + node, published.key)
+        covered = _every_item_covered_once(evidence, items, np.bincount(row[hit], minlength=len(items.leaf)))
         if not covered.holds:
             return covered
-        row, node = _climb(items.leaf, taxonomy)
-        hit = np.isin(items.group[row] * len(taxonomy) + node, published.key)
         expected = _fewest(items, row[hit], node[hit], evidence)
     else:
-        row, node = _climb(items.leaf, taxonomy)
         expected = _without_children(_fewest(items, row, node, evidence), taxonomy)
     if claim.values["duplicates"] == "drop":
         expected = Table(expected.key, np.minimum(expected.copies, 1))
@@ -142,15 +158,37 @@ def _without_children(m: Table, taxonomy: Taxonomy) -> Table:
     return Table(m.key[copies > 0], copies[copies > 0])
 
 
-def _every_item_covered_once(evidence: Evidence, items: Items, published: Table) -> Verdict:
-    taxonomy = evidence.knowledge.taxonomy
-    row, node = _climb(items.leaf, taxonomy)
-    hit = np.isin(items.group[row] * len(taxonomy) + node, published.key)
-    times = np.bincount(row[hit], minlength=len(items.leaf))
+def _is_common(evidence: Evidence, published: Table, most: Table, once: bool) -> Verdict:
+    """Definition 3.1.1 for all members: items of a profile stand for distinct items of each.
+
+    In a tree that is so exactly if no node has more of the profile's items at or below it than some member has.
+    """
+    nodes = len(evidence.knowledge.taxonomy)
+    item, node = _climb(published.key % nodes, evidence.knowledge.taxonomy)
+    key, back = np.unique(published.key[item] // nodes * nodes + node, return_inverse=True)
+    copies = np.minimum(published.copies, most.copies.max(initial=0) + 1)  # no sum of these is beyond a whole number
+    stands = np.bincount(back, weights=copies[item], minlength=len(key)).astype(np.int64)
+    can = np.zeros(len(key), dtype=np.int64)
+    can[np.isin(key, most.key)] = most.copies[np.isin(most.key, key)]
+    wrong = np.flatnonzero(stands > can)
+    if len(wrong) == 0 and not (once and (published.copies > 1).any()):
+        return HOLDS
+    if len(wrong) == 0:
+        twice = int(np.argmax(published.copies > 1))
+        return _differs(evidence, int(published.key[twice]), int(published.copies[twice]), 1)
+    name, label = _named(evidence, int(key[wrong[0]]))
+    return broken(
+        f"{name} publishes {stands[wrong[0]]} items at or below {label!r}, but a member has only {can[wrong[0]]} there"
+    )
+
+
+def _every_item_covered_once(evidence: Evidence, items: Items, times: np.ndarray) -> Verdict:
+    """`times` holds, for each item, how many published nodes are at or above it."""
     wrong = np.flatnonzero(times != 1)
     if len(wrong) == 0:
         return HOLDS
-    name, term = evidence.release.pseudonyms[items.group[wrong[0]]], taxonomy.labels[items.leaf[wrong[0]]]
+    name = evidence.release.pseudonyms[items.group[wrong[0]]]
+    term = evidence.knowledge.taxonomy.labels[items.leaf[wrong[0]]]
     number = "no item" if times[wrong[0]] == 0 else f"{times[wrong[0]]} items"
     return broken(f"a member of {name} has the term {term.lower()!r}, for which {number} of its profile may stand")
 
@@ -158,23 +196,33 @@ def _every_item_covered_once(evidence: Evidence, items: Items, published: Table)
 def _same(evidence: Evidence, published: Table, expected: Table) -> Verdict:
     """The two tables are equal; otherwise the first node where they differ."""
     key = np.union1d(published.key, expected.key)
-    said, made = np.zeros(len(key)), np.zeros(len(key))
+    said, made = np.zeros(len(key), dtype=np.int64), np.zeros(len(key), dtype=np.int64)
     said[np.searchsorted(key, published.key)] = published.copies
     made[np.searchsorted(key, expected.key)] = expected.copies
-    wrong = np.flatnonzero(np.abs(said - made) > TOLERANCE)
+    wrong = np.flatnonzero(said != made)
     if len(wrong) == 0:
         return HOLDS
-    group, node = divmod(int(key[wrong[0]]), len(evidence.knowledge.taxonomy))
-    name, label = evidence.release.pseudonyms[group], evidence.knowledge.taxonomy.labels[node]
+    return _differs(evidence, int(key[wrong[0]]), int(said[wrong[0]]), int(made[wrong[0]]))
+
+
+def _differs(evidence: Evidence, key: int, said: int, made: int) -> Verdict:
+    name, label = _named(evidence, key)
+    members = evidence.release.users[key // len(evidence.knowledge.taxonomy)]
     return broken(
-        f"{name} publishes {label!r} with weight {said[wrong[0]]:g}, "
-        f"but what its {evidence.release.users[group]} members have in common makes {made[wrong[0]]:g}"
+        f"{name} publishes {label!r} with weight {said}, but what its {members} members have in common makes {made}"
     )
 
 
-def _suppression_is_counted(evidence: Evidence) -> Verdict:
-    length = np.asarray(evidence.release.weights.sum(axis=1)).ravel()
-    missing = round(float(evidence.profiles.occurrences.sum() - (length * evidence.release.users).sum()))
+def _named(evidence: Evidence, key: int) -> tuple[str, str]:
+    group, node = divmod(key, len(evidence.knowledge.taxonomy))
+    return evidence.release.pseudonyms[group], evidence.knowledge.taxonomy.labels[node]
+
+
+def _suppression_is_counted(evidence: Evidence, published: Table) -> Verdict:
+    """Of every member, each published copy stands for one occurrence; the others are suppressed."""
+    group = published.key // len(evidence.knowledge.taxonomy)
+    kept = int((published.copies * evidence.release.users[group]).sum())
+    missing = int(evidence.profiles.occurrences.sum()) - kept
     if missing == evidence.suppressed.occurrences:
         return HOLDS
     return broken(
@@ -183,21 +231,31 @@ def _suppression_is_counted(evidence: Evidence) -> Verdict:
 
 
 _SENTENCES = {
-    "least-common-generalization": "Every profile is the least common generalization of the profiles of {k} users "
-    "or more.",
-    "cut": "Every profile is what the profiles of {k} users or more generalize to, the same for all.",
+    "least-common-generalization": "the least common generalization of the profiles of {k} users or more",
+    "common-generalization": "a common generalization of the profiles of {k} users or more, not always the least one",
+    "cut": "what the profiles of {k} users or more generalize to, the same for all",
 }
+_COPIES = {
+    "keep": "where an item may stand several times",
+    "drop": "each item once",
+}
+
+
+def _sentence(values: Values) -> str:
+    published = _SENTENCES[str(values["published"])].format(k=values["k"])
+    return f"Every profile is {published}, {_COPIES[str(values['duplicates'])]}."
+
 
 VERIFIERS = (
     Verifier(
         "transactional-k-anonymity",
         "user",
         verify_transactional,
-        lambda values: _SENTENCES[str(values["published"])].format(k=values["k"]),
+        _sentence,
         {
             "k": AT_LEAST_TWO,
             "published": one_of(*_SENTENCES),
-            "duplicates": one_of("keep", "drop"),
+            "duplicates": one_of(*_COPIES),
         },
     ),
 )

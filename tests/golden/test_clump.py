@@ -147,11 +147,29 @@ def test_example_5_1_1_by_buig_and_in_closed_form(food: Knowledge) -> None:
     assert lcg_by_definition(tree, S) == expected
 
 
+def by_buig(known: Knowledge, *transactions: str) -> Profile:
+    return next(iter(groups(anonymize(known, list(transactions), k=len(transactions), lcg="buig")).values()))
+
+
 def test_a_bag_whose_least_common_generalization_buig_misses(food: Knowledge) -> None:
     transactions = ["Orange Orange", "Orange Apple"]
     node = food.taxonomy.node
     assert lcg_by_buig(Tree(food.taxonomy.parent), bags(food, transactions)) == {node["orange"]: 1, node["food"]: 1}
+    assert by_buig(food, *transactions) == {"orange": 1, "food": 1}
     assert lcg(food, *transactions) == {"orange": 1, "fruit": 1}
+
+
+def test_two_sets_whose_least_common_generalization_buig_misses(tmp_path: Path) -> None:
+    """b1 and b3 meet at B, and nothing moves up from there: b2 and c1 meet at the root only, not at A."""
+    edges = "b1 B,b2 B,b3 B,c1 C,c2 C,B A,C A,A Root,d Root"
+    (tmp_path / "tree").write_text(edges.replace(" ", "\t").replace(",", "\n"))
+    known = Knowledge(tmp_path / "tree")
+    assert by_buig(known, "b1 b2", "b3 c1") == {"b": 1, "root": 1}
+    assert lcg(known, "b1 b2", "b3 c1") == {"b": 1, "a": 1}
+
+
+def test_table_5_1_is_the_same_by_buig(food: Knowledge) -> None:
+    assert groups(anonymize(food, TABLE, k=2, lcg="buig")) == groups(anonymize(food, TABLE, k=2))
 
 
 def test_lemma_4_1_1_a_cluster_needs_only_its_least_common_generalization(food: Knowledge) -> None:

@@ -1,21 +1,16 @@
 """How does Clump group users? Clusters of k transactions whose least common generalization loses little.
 
 A. Milani Fard, Clustering-based Web Query Log Anonymization, thesis, 2010: Algorithm 4.5, with the least common
-generalization of Definition 3.2.1 in closed form instead of Algorithm 5.6.
+generalization of Definition 3.2.1 in closed form, or by Algorithm 5.6 (BUIG), which can miss it.
 """
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
-from shoal.anonymizer.methods.clump.clusters import (
-    Clusters,
-    assign,
-    least_common_generalizations,
-    new_bench,
-    open_clusters,
-    reopened,
-)
+from shoal.anonymizer.methods.clump.assignment import assign
+from shoal.anonymizer.methods.clump.clusters import Clusters, losses_of, new_bench, open_clusters, reopened
+from shoal.anonymizer.methods.clump.generalization import least_common_generalizations
 from shoal.anonymizer.parameters import Parameter, group_size, one_of, whole_number
 from shoal.anonymizer.transactions import Transactions, publish_generalized, transactions_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy
@@ -52,9 +47,16 @@ class Clump(ProfileMethod):
         "whether a published item may stand several times (drop is Clump2)",
         "neither",
     )
+    lcg = Parameter(
+        "exact",
+        one_of("exact", "buig"),
+        "how the common generalization is found: exactly, or as the thesis prints it (buig), which is at times more "
+        "general than the least one",
+        "neither",
+    )
 
     def claim(self) -> Claim:
-        published = "least-common-generalization"
+        published = "least-common-generalization" if self.lcg == "exact" else "common-generalization"
         return Claim("transactional-k-anonymity", {"k": self.k, "published": published, "duplicates": self.duplicates})
 
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
@@ -83,25 +85,23 @@ class Clump(ProfileMethod):
         is_seed[: n * self.k : self.k] = True
         seeds, others = order[is_seed], order[~is_seed]
         fill = n * (self.k - 1)
-        bench = new_bench(len(taxonomy))
+        exact, losses, bench = self.lcg == "exact", losses_of(taxonomy), new_bench(len(taxonomy))
+        length, columns = transactions.length, transactions.columns
         group = np.empty(len(order), dtype=np.int64)
         group[seeds] = np.arange(n)
-        gain = np.where(taxonomy.parent >= 0, taxonomy.leaves[taxonomy.parent] - taxonomy.leaves, 0)
-        worst = int(taxonomy.leaves[0]) - 1
-        clusters = open_clusters(seeds, transactions.length, transactions.columns, gain, bench)
+        clusters = open_clusters(seeds, length, columns, losses, exact)
 
         def place(some: np.ndarray, clusters: Clusters, capacity: int, r: int, stage: str) -> None:
             step = max(1, TRIALS_PER_BLOCK // min(r, n))
             for begin in range(0, len(some), step):
                 progress(begin, len(some), stage)
                 block = some[begin : begin + step]
-                assign(
-                    block, transactions.length, transactions.columns, clusters, gain, worst, capacity, r, bench, group
-                )
+                assign(block, length, columns, clusters, losses, exact, capacity, r, bench, group)
 
         place(others[:fill], clusters, self.k, n if isinstance(self.r, str) else self.r, "clustering")
         place(others[fill:], reopened(clusters), len(order) + 1, n, "placing the last users")
-        least_common_generalizations(clusters, taxonomy.parent, bench)
+        if exact:
+            least_common_generalizations(clusters, taxonomy.parent, bench)
         return group, _copies(clusters, len(taxonomy))
 
 

@@ -7,6 +7,7 @@ Distortions are whole numbers: GGD times (leaves of the root - 1).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 
 import numpy as np
 from numba import njit
@@ -36,6 +37,20 @@ class Tree:
         return [count - 1 for count in leaves]
 
 
+def generalizes(tree: Tree, general: Sequence[int], special: Sequence[int]) -> bool:
+    """Definition 3.1.1: each item of `general` is at or above a distinct item of `special`."""
+    return any(
+        all(_at_or_above(tree, g, s) for g, s in zip(general, chosen, strict=True))
+        for chosen in permutations(special, len(general))
+    )
+
+
+def _at_or_above(tree: Tree, general: int, special: int) -> bool:
+    while special > general:
+        special = int(tree.parent[special])
+    return special == general
+
+
 LCG = Callable[[Tree, Sequence[Bag]], Bag]
 
 
@@ -62,7 +77,10 @@ def _items_below(tree: Tree, bag: Bag) -> Bag:
 
 
 def lcg_by_buig(tree: Tree, transactions: Sequence[Bag]) -> Bag:
-    """Algorithm 5.6. On bags it can miss the least common generalization, and gives a more general one."""
+    """Algorithm 5.6. It can miss the least common generalization, and gives a more general one.
+
+    R counts items, as the text says of it; line 4 sets it to 1, which is the same on sets.
+    """
     R = np.zeros((len(tree.parent), len(transactions)), dtype=np.int64)
     for j, t in enumerate(transactions):
         for item, copies in t.items():
