@@ -5,9 +5,8 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.claims.weights import ROUNDED, verify_nothing_generalized, verify_weights
 from shoal.anonymizer.parameters import AT_LEAST_TWO
-
-TOLERANCE = 1e-6
 
 
 def verify_nothing_published(claim: Claim, evidence: Evidence) -> Verdict:
@@ -46,20 +45,10 @@ def verify_published_means(evidence: Evidence, union: bool = False) -> Verdict:
     fits = verify_all_with_a_profile_take_part(evidence)
     if not fits.holds:
         return fits
+    plain = verify_nothing_generalized(evidence.release)
     expected = expected_means(evidence, union)
-    published = published_in_terms_of(evidence)
-    if isinstance(published, Verdict):
-        return published
-    gap = csr_array(abs(published - expected) - TOLERANCE * (abs(expected) + abs(expected).sign()))
-    worst = np.flatnonzero(gap.data > 0)
-    if len(worst) == 0:
-        return HOLDS
-    row = int(np.searchsorted(gap.indptr, worst[0], side="right")) - 1
-    term = int(gap.indices[worst[0]])
-    return broken(
-        f"{evidence.release.pseudonyms[row]} publishes {evidence.profiles.terms[term]!r} with weight "
-        f"{published[row, term]:.6g}, but its members make {expected[row, term]:.6g}"
-    )
+    terms = evidence.profiles.terms
+    return verify_weights(evidence.release, expected, terms, "its members", ROUNDED) if plain.holds else plain
 
 
 def verify_all_with_a_profile_take_part(evidence: Evidence) -> Verdict:
@@ -83,21 +72,6 @@ def expected_means(evidence: Evidence, union: bool) -> csr_array:
     share = np.ones(len(user)) if union else 1 / np.bincount(group, minlength=len(evidence.release))[group]
     shape = (len(evidence.release), len(evidence.profiles))
     return csr_array(csr_array((share, (group, user)), shape=shape) @ evidence.profiles.counts)
-
-
-def published_in_terms_of(evidence: Evidence) -> csr_array | Verdict:
-    """The published weights with the columns of the original profiles; a label nobody used is a counterexample."""
-    release, profiles = evidence.release, evidence.profiles
-    column = {term: i for i, term in enumerate(profiles.terms)}
-    for label, general in zip(release.labels, release.generalized.tolist(), strict=True):
-        if label not in column:
-            return broken(f"{label!r} is published, but no user of the log used it")
-        if general:
-            return broken(f"{label!r} is said to be generalized, but users typed it")
-    columns = np.array([column[label] for label in release.labels], dtype=np.int64)
-    weights = release.weights.tocoo()
-    shape = (len(release), len(profiles.terms))
-    return csr_array((weights.data, (weights.row, columns[weights.col])), shape=shape)
 
 
 VERIFIERS = (

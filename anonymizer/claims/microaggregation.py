@@ -1,189 +1,236 @@
-"""Is each published profile a centroid log of its k members? Its size and its terms must come from their queries."""
+"""Is each published log the centroid log of its k members? Its queries must be theirs, each giving its quota."""
 
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.base import QUERIES, Claim, ReleasedQueries
+from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
+from shoal.anonymizer.claims.groups import verify_at_least_k
+from shoal.anonymizer.claims.transport import FEASIBLE, Transport
+from shoal.anonymizer.claims.typed_queries import TypedQueries, typed_queries
+from shoal.anonymizer.claims.weights import verify_nothing_generalized, verify_weights
 from shoal.anonymizer.parameters import AT_LEAST_TWO
 from shoal.corpus.profiles import query_term_counts
 
+NOBODY = -1
+
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """What the members of each profile asked, a row per user and distinct query that holds a term."""
+class _Members:
+    """Which centroid log each user of the log shares, and what they typed that can be in it."""
 
-    profile: np.ndarray
-    user: np.ndarray  # numbers of the log
+    profile: np.ndarray  # of each user of the log, NOBODY for one who shares none
+    members: np.ndarray  # how many users share each log
+    typed: TypedQueries
+    terms: list[str]
+    text_terms: csr_array  # texts x terms
+    user: np.ndarray  # of each pair of a member and a text with a term that the member typed
+    text: np.ndarray
     times: np.ndarray
-    row: np.ndarray  # per term in a query: the row here, the term, and how often the query holds it
-    term: np.ndarray
-    count: np.ndarray
-    length: np.ndarray  # terms of each row's query, repetitions counted
+
+    @property
+    def size(self) -> np.ndarray:
+        """|Q| of each user of the log: the events that hold a term."""
+        return np.bincount(self.user, weights=self.times, minlength=len(self.profile)).astype(np.int64)
+
+    @property
+    def total(self) -> np.ndarray:
+        """The sum of |Q| over the members of each log."""
+        part = self.profile[self.user]
+        return np.bincount(part, weights=self.times, minlength=len(self.members)).astype(np.int64)
 
 
 def verify_user_k_anonymity(claim: Claim, evidence: Evidence) -> Verdict:
-    """At least k users per profile, and every profile a log of their mean size that their queries can make up."""
-    release, k = evidence.release, int(claim.values["k"])
-    for name, users in zip(release.pseudonyms, release.users.tolist(), strict=True):
-        if users < k:
-            return broken(f"{name} is shared by {users} users, fewer than k={k}")
-    terms, query_terms = query_term_counts(evidence.log, evidence.knowledge.words)
-    published = _published(evidence, terms)
-    if isinstance(published, Verdict):
-        return published
-    asked = _asked_by_members(evidence, query_terms)
-    # A query is in the log of a profile only if all its terms are.
-    missing = asked.count > _looked_up(published, asked.profile[asked.row], asked.term)
-    fits = np.bincount(asked.row[missing], minlength=len(asked.user)) == 0
-    for check in (_members_contribute, _terms_are_asked, _sizes_are_the_mean):
-        verdict = check(evidence, terms, published, asked, fits)
+    """What the sentence says, and that profiles and counts are those of the published logs."""
+    few = verify_at_least_k(int(claim.values["k"]), evidence)
+    rows = evidence.release.queries
+    if not few.holds or rows is None:
+        return few if rows is not None else broken("no queries are published, but the claim is about query logs")
+    asked = _members(evidence)
+    code = asked.typed.numbers(rows.query)
+    for verdict in (
+        _verify_rows(evidence, rows),
+        _verify_typed(evidence, rows, asked, code),
+        _verify_sizes(evidence, rows, asked),
+    ):
         if not verdict.holds:
             return verdict
+    listed = _listed(rows, asked, code)
+    for check in (_verify_first_ones, _verify_quotas, _verify_suppressed):
+        verdict = check(evidence, rows, asked, listed)
+        if not verdict.holds:
+            return verdict
+    return _verify_profiles(evidence, rows, asked, code)
+
+
+def _members(evidence: Evidence) -> _Members:
+    log, assignment, typed = evidence.log, evidence.assignment, typed_queries(evidence.log)
+    profile = np.full(len(log.users), NOBODY, dtype=np.int64)
+    profile[assignment.rows_for(log.users)] = assignment.profile
+    terms, counts = query_term_counts(log, evidence.knowledge.words)
+    text_terms = csr_array(counts[typed.source])
+    pairs = typed.times.tocoo()
+    kept = (profile[pairs.row] != NOBODY) & (np.diff(text_terms.indptr) > 0)[pairs.col]
+    user, text, times = pairs.row[kept], pairs.col[kept], pairs.data[kept]
+    return _Members(profile, evidence.release.users, typed, terms, text_terms, user, text, times)
+
+
+def _verify_rows(evidence: Evidence, rows: ReleasedQueries) -> Verdict:
+    """No query stands twice or never in a log, and its degree is the number of members who share the log."""
+    names, sharing = evidence.release.pseudonyms, evidence.release.users[rows.pseudonym]
+    order = np.lexsort((rows.query.rank("dense").to_numpy(), rows.pseudonym))
+    same = (np.diff(rows.pseudonym[order]) == 0) & (
+        rows.query.gather(order[1:]) == rows.query.gather(order[:-1])
+    ).to_numpy()
+    twice = np.zeros(len(order), dtype=bool)
+    twice[order[1:]] = same
+    for wrong, what in (
+        (rows.count < 1, "less than once"),
+        (twice, "twice"),
+        (rows.degree != sharing, "with another degree than the number of its members"),
+    ):
+        if wrong.any():
+            row = int(wrong.argmax())
+            return broken(f"{names[rows.pseudonym[row]]} lists {rows.query[row]!r} {what}")
     return HOLDS
 
 
-def _published(evidence: Evidence, terms: list[str]) -> csr_array | Verdict:
-    """Profiles x terms of the log. Labels must be plain terms of it, weights whole numbers."""
-    release = evidence.release
-    column = {term: t for t, term in enumerate(terms)}
-    for label, general in zip(release.labels, release.generalized.tolist(), strict=True):
-        if general or label not in column:
-            return broken(f"{label!r} is published, but no user of the log used that term")
-    weights = release.weights.tocoo()
-    strange = np.flatnonzero((weights.data < 1) | (weights.data != np.round(weights.data)))
-    if len(strange):
-        at = strange[0]
-        who, what = release.pseudonyms[weights.row[at]], release.labels[weights.col[at]]
-        return broken(f"{who} publishes {what!r} {weights.data[at]:g} times: a log holds whole queries")
-    columns = np.array([column[label] for label in release.labels], dtype=np.int64)[weights.col]
-    matrix = csr_array((weights.data.astype(np.int64), (weights.row, columns)), shape=(len(release), len(terms)))
-    matrix.sum_duplicates()
-    return matrix
-
-
-def _asked_by_members(evidence: Evidence, query_terms: csr_array) -> _Asked:
-    log, assignment = evidence.log, evidence.assignment
-    profile_of = np.full(len(log.users), -1, dtype=np.int64)
-    profile_of[assignment.rows_for(log.users)] = assignment.profile
-    held = np.diff(query_terms.indptr)
-    counts_here = (profile_of[log.user] >= 0) & (held[log.query] > 0)
-    events = pl.DataFrame({"user": log.user[counts_here], "query": log.query[counts_here]})
-    rows = events.group_by("user", "query").len().sort("user", "query")
-    user, query = rows["user"].to_numpy(), rows["query"].to_numpy()
-    row = np.repeat(np.arange(len(query)), held[query])
-    first = np.cumsum(held[query]) - held[query]
-    place = query_terms.indptr[query[row]] + np.arange(len(row)) - first[row]
-    count = query_terms.data[place].astype(np.int64)
-    length = np.bincount(row, weights=count, minlength=len(query)).astype(np.int64)
-    times = rows["len"].to_numpy().astype(np.int64)
-    return _Asked(profile_of[user], user, times, row, query_terms.indices[place], count, length)
-
-
-def _looked_up(published: csr_array, profile: np.ndarray, term: np.ndarray) -> np.ndarray:
-    """How often each of these profiles publishes each of these terms."""
-    keys, values = _keys(published), published.data
-    wanted = profile.astype(np.int64) * published.shape[1] + term
-    place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    return np.where(keys[place] == wanted, values[place], 0) if len(keys) else np.zeros(len(wanted), dtype=np.int64)
-
-
-def _keys(published: csr_array) -> np.ndarray:
-    profile = np.repeat(np.arange(published.shape[0], dtype=np.int64), np.diff(published.indptr))
-    return profile * published.shape[1] + published.indices
-
-
-def _log_sizes(evidence: Evidence, asked: _Asked) -> tuple[np.ndarray, np.ndarray]:
-    """|Q| of each user of the log, and the number of members of the profile of each (at least 1)."""
-    size = np.bincount(asked.user, weights=asked.times, minlength=len(evidence.log.users)).astype(np.int64)
-    members = np.ones(len(size), dtype=np.int64)
-    members[asked.user] = evidence.release.users[asked.profile]
-    return size, members
-
-
-def _members_contribute(
-    evidence: Evidence, terms: list[str], published: csr_array, asked: _Asked, fits: np.ndarray
-) -> Verdict:
-    """Equation 3: of each member, |Q| / members queries (rounded down) are in the log."""
-    size, members = _log_sizes(evidence, asked)
-    possible = np.bincount(asked.user, weights=asked.times * fits, minlength=len(size)).astype(np.int64)
-    short = np.flatnonzero(possible < size // members)
-    if len(short) == 0:
-        return HOLDS
-    user = int(short[0])
-    name = evidence.release.pseudonyms[asked.profile[asked.user == user][0]]
-    return broken(
-        f"{name} holds at least {size[user] // members[user]} queries of each like user "
-        f"{evidence.log.users[user]!r}, but only {possible[user]} of theirs could be in it"
-    )
-
-
-def _terms_are_asked(
-    evidence: Evidence, terms: list[str], published: csr_array, asked: _Asked, fits: np.ndarray
-) -> Verdict:
-    """No term is published more often than the members' queries that fit hold it, within their quotas."""
-    size, members = _log_sizes(evidence, asked)
-    quota = -(-size // members)
-    most = np.where(fits, np.minimum(asked.times, quota[asked.user]), 0)
-    keys = _keys(published)
-    if len(keys) == 0:
-        return HOLDS
-    wanted = asked.profile[asked.row] * published.shape[1] + asked.term
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    same = keys[place] == wanted
-    supply = np.bincount(place[same], weights=(most[asked.row] * asked.count)[same], minlength=len(keys))
-    excess = np.flatnonzero(published.data > supply)
-    if len(excess) == 0:
-        return HOLDS
-    profile, term = divmod(int(keys[excess[0]]), published.shape[1])
-    return broken(
-        f"{evidence.release.pseudonyms[profile]} publishes {terms[term]!r} {published.data[excess[0]]} times, "
-        f"but the queries of its members give it at most {int(supply[excess[0]])} times"
-    )
-
-
-def _sizes_are_the_mean(
-    evidence: Evidence, terms: list[str], published: csr_array, asked: _Asked, fits: np.ndarray
-) -> Verdict:
-    """The number of published terms is one that as many queries as the members asked on average can hold."""
-    profiles = len(evidence.release)
-    size = np.bincount(asked.profile, weights=asked.times, minlength=profiles)
-    mean = np.floor(size / np.maximum(evidence.release.users, 1) + 0.5).astype(np.int64)
-    held = np.asarray(published.sum(axis=1)).ravel()
-    least = _terms_of(mean, asked, fits, np.lexsort((asked.length, asked.profile)))
-    most = _terms_of(mean, asked, fits, np.lexsort((-asked.length, asked.profile)))
-    possible = np.bincount(asked.profile, weights=asked.times * fits, minlength=profiles)
-    wrong = np.flatnonzero((held < least) | (held > most) | (mean < 1) | (possible < mean))
+def _verify_typed(evidence: Evidence, rows: ReleasedQueries, asked: _Members, code: np.ndarray) -> Verdict:
+    """Every member typed a query with a term, and every published query holds one."""
+    hollow = np.flatnonzero((asked.profile != NOBODY) & (asked.size == 0))
+    if len(hollow):
+        return broken(f"user {evidence.log.users[int(hollow[0])]!r} shares a log, but typed no query with a term")
+    held = np.append(np.diff(asked.text_terms.indptr) > 0, False)  # the last is for what nobody typed
+    wrong = np.flatnonzero(~held[code])
     if len(wrong) == 0:
         return HOLDS
     row = int(wrong[0])
+    why = "nobody typed it" if code[row] < 0 else "it holds no term"
+    return broken(f"{evidence.release.pseudonyms[rows.pseudonym[row]]} lists {rows.query[row]!r}, but {why}")
+
+
+def _verify_sizes(evidence: Evidence, rows: ReleasedQueries, asked: _Members) -> Verdict:
+    """The size of a log is the mean of its members' (half rounds up)."""
+    members = np.maximum(asked.members, 1)
+    mean = (2 * asked.total + members) // (2 * members)
+    found = np.bincount(rows.pseudonym, weights=rows.count, minlength=len(mean))
+    wrong = np.flatnonzero(found != mean)
+    if len(wrong) == 0:
+        return HOLDS
+    row = int(wrong[0])
+    name = evidence.release.pseudonyms[row]
+    return broken(f"{name} holds {found[row]:.0f} queries, but its members typed {mean[row]} on average")
+
+
+def _listed(rows: ReleasedQueries, asked: _Members, code: np.ndarray) -> np.ndarray:
+    """For each pair of a member and a text, the row that lists it in the member's log, or NOBODY."""
+    keys = rows.pseudonym * np.int64(len(asked.typed.texts)) + code
+    wanted = asked.profile[asked.user] * np.int64(len(asked.typed.texts)) + asked.text
+    order = np.argsort(keys)
+    place = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)] if len(keys) else wanted
+    return np.where(keys[place] == wanted, place, NOBODY) if len(keys) else np.full(len(wanted), NOBODY)
+
+
+def _verify_first_ones(evidence: Evidence, rows: ReleasedQueries, asked: _Members, listed: np.ndarray) -> Verdict:
+    """What a member repeated so often that Algorithm 5 cannot pass it over is there."""
+    missing = np.flatnonzero((listed == NOBODY) & (_bounds(asked).low > 0))
+    if len(missing) == 0:
+        return HOLDS
+    pair = int(missing[0])
+    name = evidence.release.pseudonyms[asked.profile[asked.user[pair]]]
+    query = asked.typed.texts[int(asked.text[pair])]
+    return broken(f"{name} does not list {query!r}, which a member typed {asked.times[pair]} times, before others")
+
+
+def _verify_quotas(evidence: Evidence, rows: ReleasedQueries, asked: _Members, listed: np.ndarray) -> Verdict:
+    """One assignment of all published queries to the members gives each of them its quota, in order."""
+    names, bounds, there = evidence.release.pseudonyms, _bounds(asked), np.flatnonzero(listed != NOBODY)
+    sharing = np.flatnonzero(asked.profile != NOBODY)
+    giver = np.searchsorted(sharing, asked.user[there])
+    part = Transport(
+        asked.profile[sharing], bounds.least[sharing], bounds.most[sharing], rows.pseudonym, rows.count,
+        giver, listed[there], bounds.low[there], bounds.high[there],
+    ).impossible_part()  # fmt: skip
+    if part == FEASIBLE:
+        return HOLDS
     return broken(
-        f"{evidence.release.pseudonyms[row]} publishes {held[row]} terms, but its members asked {mean[row]} queries on "
-        f"average, and as many of the {int(possible[row])} that fit hold {least[row]} to {most[row]} terms"
+        f"{names[part]} holds queries that cannot be shared out among its {asked.members[part]} members so that each "
+        "gives its quota, none more often than they typed it, and those they repeated most first"
     )
 
 
-def _terms_of(mean: np.ndarray, asked: _Asked, fits: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """How many terms the first `mean` fitting queries of each profile hold, in this order."""
-    profile, times = asked.profile[order], (asked.times * fits)[order]
-    before = np.cumsum(times) - times
-    start = np.searchsorted(profile, np.arange(len(mean)))
-    first = before[np.minimum(start, max(len(before) - 1, 0))] if len(before) else np.zeros(len(mean), dtype=np.int64)
-    taken = np.clip(mean[profile] - (before - first[profile]), 0, times)
-    return np.bincount(profile, weights=taken * asked.length[order], minlength=len(mean)).astype(np.int64)
+@dataclass(frozen=True, eq=False)
+class _Bounds:
+    low: np.ndarray  # of each pair: how often the text enters the log from the member
+    high: np.ndarray
+    least: np.ndarray  # of each user: how many queries are theirs
+    most: np.ndarray
+
+
+def _bounds(asked: _Members) -> _Bounds:
+    """How often each text can enter the log from each member, and how many of the log are of each.
+
+    Algorithm 5 takes the texts of a member by repetitions, x = Contrib * repetitions of each, rounded down or up,
+    until the quota |Q| / members, rounded down or up, is reached. So a text enters rounded down at least, unless others
+    that are repeated as often take the quota before; and not at all if those that are repeated more often must fill
+    it. If all together fall short of the quota, the list is walked again, and a text enters up to its repetitions.
+    """
+    size, members = asked.size, np.ones(len(asked.profile), dtype=np.int64)
+    shares = asked.profile != NOBODY
+    members[shares] = asked.members[asked.profile[shares]]
+    least, most = size // members, -(-size // members)
+    x = size[asked.user] * asked.times
+    total = asked.total[asked.profile[asked.user]]
+    whole, upper = x // total, -(-x // total)
+    more, as_often = _before(asked.user, asked.times, whole, upper)
+    low = np.clip(least[asked.user] - (as_often - upper), 0, whole)
+    again = np.bincount(asked.user, weights=whole, minlength=len(size)) < most
+    room = np.maximum(most[asked.user] - more, 0)
+    return _Bounds(low, np.minimum(np.where(again[asked.user], asked.times, upper), room), least, most)
+
+
+def _before(user: np.ndarray, times: np.ndarray, whole: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each text of a user: `whole` of all repeated more often, and `upper` of all repeated at least as often."""
+    order = np.lexsort((-times, user))
+    new_user = np.diff(user[order], prepend=-1) != 0
+    new = new_user | (np.diff(times[order], prepend=-1) != 0)
+    first = np.flatnonzero(new)[np.cumsum(new) - 1]  # of those repeated as often
+    last = np.append(np.flatnonzero(new)[1:], len(order))[np.cumsum(new) - 1]
+    start = np.flatnonzero(new_user)[np.cumsum(new_user) - 1]
+    wholes, uppers = (np.concatenate([[0], np.cumsum(values[order])]) for values in (whole, upper))
+    more, as_often = np.empty_like(whole), np.empty_like(upper)
+    more[order], as_often[order] = wholes[first] - wholes[start], uppers[last] - uppers[start]
+    return more, as_often
+
+
+def _verify_suppressed(evidence: Evidence, rows: ReleasedQueries, asked: _Members, listed: np.ndarray) -> Verdict:
+    """Suppressed is every event whose query is not in the log that its user shares."""
+    left_out = len(evidence.log) - int(asked.times[listed != NOBODY].sum())
+    if left_out == evidence.suppressed.occurrences:
+        return HOLDS
+    said = f"the manifest counts {evidence.suppressed.occurrences}"
+    return broken(f"{left_out} events have a query that is not in the log that their user shares, but {said}")
+
+
+def _verify_profiles(evidence: Evidence, rows: ReleasedQueries, asked: _Members, code: np.ndarray) -> Verdict:
+    """The profile of a log holds the terms of its queries, as often as they stand there."""
+    release, shape = evidence.release, (len(evidence.release), len(asked.typed.texts))
+    plain = verify_nothing_generalized(release)
+    logs = csr_array((rows.count, (rows.pseudonym, code)), shape=shape)
+    expected = csr_array(logs @ asked.text_terms)
+    return verify_weights(release, expected, asked.terms, "its queries") if plain.holds else plain
+
+
+def _sentence(values: Values) -> str:
+    return (
+        f"Every published log is shared by at least {values['k']} users and has their mean size; one assignment gives "
+        "all its queries to users who typed them, to each the quota that the size of their log asks for, those they "
+        "repeated most first."
+    )
 
 
 VERIFIERS = (
-    Verifier(
-        "user-k-anonymity",
-        "user",
-        verify_user_k_anonymity,
-        lambda values: (
-            f"Every published profile is the centroid log of at least {values['k']} users, all of whom share it."
-        ),
-        {"k": AT_LEAST_TWO},
-    ),
+    Verifier("user-k-anonymity", "user", verify_user_k_anonymity, _sentence, {"k": AT_LEAST_TWO}, files=(QUERIES,)),
 )

@@ -19,8 +19,9 @@ def centroid_logs(asked: csr_array, cluster: np.ndarray, rng: np.random.Generato
         asked.indptr.astype(np.int64), repetitions, size, total[cluster], quota, rng.random(asked.nnz)
     )
     row = np.repeat(cluster, np.diff(asked.indptr))
-    entries = (copies, (row, asked.indices[order]))
-    return csr_array(entries, shape=(len(total), asked.shape[1]))
+    logs = csr_array((copies, (row, asked.indices[order])), shape=(len(total), asked.shape[1]))
+    logs.eliminate_zeros()
+    return logs
 
 
 def quotas(size: np.ndarray, cluster: np.ndarray, tie: np.ndarray) -> np.ndarray:

@@ -43,6 +43,28 @@ def test_a_query_asked_three_times_by_a_user_who_contributes_0_4_enters_once_and
     assert Counter(copies) == {1: 800, 2: 200}
 
 
+def test_the_published_query_log_is_that_of_algorithm_5_and_the_profile_is_made_of_it() -> None:
+    """Both contribute 0.5, so that a query asked four times enters twice, and two is the quota of each."""
+    log = log_of({"a": ["Dog  qwzx"] * 3 + ["dog qwzx"], "b": ["cat"] * 4})
+    made = Microaggregation(k=2).anonymize(log)
+    rows = made.release.queries
+    assert rows is not None
+    columns = zip(rows.query, rows.count.tolist(), rows.degree.tolist(), strict=True)
+    assert sorted(columns) == [("cat", 2, 2), ("dog qwzx", 2, 2)]  # as typed, in lower case and with single blanks
+    assert made.release.profile(0) == {"cat": 2, "dog": 2}
+    assert (made.suppressed.occurrences, made.suppressed.users) == (0, 0)
+
+
+def test_an_event_whose_query_is_not_in_the_log_of_its_user_is_suppressed() -> None:
+    log = log_of({"a": ["dog", "dog", "dog", "the of"], "b": ["cat", "cat", "cat"], "c": ["of"]})
+    made = Microaggregation(k=2).anonymize(log)
+    rows = made.release.queries
+    assert rows is not None
+    assert rows.count.sum() == 3  # the mean of 3 and 3: "the of" holds no term and does not count in |Q|
+    assert set(rows.query) == {"dog", "cat"}
+    assert (made.suppressed.occurrences, made.suppressed.users) == (2, 1)
+
+
 def test_figure_1_at_level_1_is_sports_and_at_level_2_sports_soccer(tmp_path: Path) -> None:
     path = tmp_path / "odp.tsv"
     path.write_text("Sports/Soccer/UEFA/Spain/Clubs/Barcelona\tBarcelona FC\tclub\n")

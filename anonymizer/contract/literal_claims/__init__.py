@@ -1,0 +1,1 @@
+"""What does a claim say, to the letter? Slow definitions that try all ways, for small logs; no verifier uses them."""
