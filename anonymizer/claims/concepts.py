@@ -1,105 +1,177 @@
-"""Do generalized queries hold? Every published concept is shared by k users, each with a query below it."""
+"""Do generalized queries hold? Every published concept is shared by k users, each with own queries below it."""
 
-from collections import Counter
-
+import numpy as np
 import polars as pl
+from numba import njit
+from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import QUERIES, Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
-from shoal.anonymizer.claims.queries import (
-    asked_rows,
-    released_rows,
-    same_profile,
-    verify_counted,
-    verify_degrees,
-    verify_released_by_one,
-)
+from shoal.anonymizer.base import QUERIES, Claim, ReleasedQueries
+from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
+from shoal.anonymizer.claims.queries import released_rows, verify_counted, verify_degrees, verify_released_by_one
+from shoal.anonymizer.claims.transport import FEASIBLE, Transport
+from shoal.anonymizer.claims.typed_queries import TypedQueries, typed_queries
+from shoal.anonymizer.claims.weights import verify_weights
 from shoal.anonymizer.parameters import AT_LEAST_TWO
-from shoal.corpus.tokens import tokenize
+from shoal.corpus.columns import distinct
+from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.profiles import query_term_counts
+
+ROOT = 0
 
 
 def verify_concept_k_anonymity(claim: Claim, evidence: Evidence) -> Verdict:
-    """Every published concept is below the root, and k users have it, each with a query that has a term below it."""
+    """What the sentence says, and that profiles and counts are those of the published concepts."""
     single = verify_released_by_one(evidence)
-    if not single.holds:
+    rows = evidence.release.queries
+    if not single.holds or rows is None:
         return single
-    rows = released_rows(evidence)
     for verdict in (
         _verify_labels(evidence, rows),
-        verify_degrees(int(claim.values["k"]), rows),
-        _verify_asked(evidence, rows),
+        verify_degrees(int(claim.values["k"]), released_rows(evidence)),
         verify_counted(evidence),
+        _verify_profiles(evidence, rows),
     ):
         if not verdict.holds:
             return verdict
-    return _verify_profiles(evidence, rows)
+    return _verify_typed(evidence, rows)
 
 
-def _verify_labels(evidence: Evidence, rows: pl.DataFrame) -> Verdict:
-    """A published string is a concept of the taxonomy, and flagged as generalized unless it is a leaf."""
+def _verify_labels(evidence: Evidence, rows: ReleasedQueries) -> Verdict:
+    """A published string is a concept of the taxonomy as that spells it, and is generalized unless it is a leaf."""
     taxonomy = evidence.knowledge.taxonomy
     flagged = dict(zip(evidence.release.labels, evidence.release.generalized.tolist(), strict=True))
-    for label in rows["query"].unique().sort().to_list():
+    for label in _concepts(rows)[0]:
         node = taxonomy.node.get(label.lower())
-        if node is None:
+        if node is None or label != _written(node, taxonomy):
             return broken(f"{label!r} is published, but is no concept of the taxonomy")
-        if node == 0:
+        if node == ROOT:
             return broken(f"{label!r} is published, but the root tells nothing and is not published")
         if label in flagged and flagged[label] == bool(taxonomy.is_leaf[node]):
             return broken(f"{label!r} is {'' if flagged[label] else 'not '}marked as generalized, which is wrong")
     return HOLDS
 
 
-def _verify_asked(evidence: Evidence, rows: pl.DataFrame) -> Verdict:
-    """No user has a concept more often than they typed queries with a term at or below it."""
-    published = {
-        (user, label.lower()): count for user, label, count in rows.select("user", "query", "count").iter_rows()
-    }
-    above = _ConceptsAbove(evidence)
-    supply: Counter[tuple[str, str]] = Counter()
-    total: Counter[str] = Counter()
-    for user, query, times in asked_rows(evidence).select("user", "query", "times").iter_rows():
-        total[user] += times if above(query) else 0
-        for label in above(query):
-            if (user, label) in published:
-                supply[user, label] += times
-    for (user, label), count in published.items():
-        if count > supply[user, label]:
-            asked = supply[user, label]
-            return broken(f"a user has {label!r} {count} times, but typed {asked} queries with a term below it")
-    for user, count in rows.group_by("user", maintain_order=True).agg(pl.col("count").sum()).iter_rows():
-        if count > total[user]:
-            return broken(f"a user has {count} concepts, but typed {total[user]} queries with a term of the taxonomy")
-    return HOLDS
+def _written(node: int, taxonomy: Taxonomy) -> str:
+    """A leaf is a term, and terms are in lower case."""
+    return taxonomy.labels[node].lower() if taxonomy.is_leaf[node] else taxonomy.labels[node]
 
 
-class _ConceptsAbove:
-    """The labels, lower-cased, of all concepts at or above a term of a query; the root is not among them."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self._knowledge = evidence.knowledge
-        self._known: dict[str, frozenset[str]] = {}
-
-    def __call__(self, query: str) -> frozenset[str]:
-        if query not in self._known:
-            terms = (self._knowledge.words(token) for token in tokenize(query))
-            self._known[query] = frozenset(label for term in terms if term for label in self._path(term))
-        return self._known[query]
-
-    def _path(self, term: str) -> list[str]:
-        taxonomy = self._knowledge.taxonomy
-        leaf = taxonomy.leaf(term)
-        return [] if leaf is None else [taxonomy.labels[v].lower() for v in taxonomy.path(leaf)[:-1]]
-
-
-def _verify_profiles(evidence: Evidence, rows: pl.DataFrame) -> Verdict:
+def _verify_profiles(evidence: Evidence, rows: ReleasedQueries) -> Verdict:
     """The profile of a pseudonym holds its concepts, as often as they are published."""
-    for (row,), part in rows.group_by("pseudonym", maintain_order=True):
-        concepts = Counter(dict(part.select("query", "count").iter_rows()))
-        verdict = same_profile(evidence, int(str(row)), concepts)
-        if not verdict.holds:
-            return verdict
-    return HOLDS
+    concepts, number = _concepts(rows)
+    shape = (len(evidence.release), len(concepts))
+    expected = csr_array((rows.count.astype(float), (rows.pseudonym, number)), shape=shape)
+    return verify_weights(evidence.release, expected, concepts, "its concepts")
+
+
+def _concepts(rows: ReleasedQueries) -> tuple[list[str], np.ndarray]:
+    """The distinct published strings, and which of them each row has."""
+    labels = rows.query.unique().sort()
+    number = rows.query.replace_strict(labels, np.arange(len(labels)), return_dtype=pl.Int64)
+    return labels.to_list(), number.to_numpy().astype(np.int64)
+
+
+def _verify_typed(evidence: Evidence, rows: ReleasedQueries) -> Verdict:
+    """For each time that a user has a concept they typed a query below it, and no query counts for two."""
+    typed = typed_queries(evidence.log)
+    user = _users(evidence)[rows.pseudonym]
+    pair, row = _ways(evidence, rows, user, typed)
+    pairs = distinct(pair)
+    part = Transport(
+        giver_part=np.repeat(np.arange(typed.times.shape[0]), np.diff(typed.times.indptr))[pairs],
+        least=np.zeros(len(pairs), dtype=np.int64),
+        most=typed.times.data[pairs],
+        taker_part=user,
+        needs=rows.count,
+        giver=np.searchsorted(pairs, pair),
+        taker=row,
+        low=np.zeros(len(pair), dtype=np.int64),
+        high=typed.times.data[pair],
+    ).impossible_part()
+    if part == FEASIBLE:
+        return HOLDS
+    name = evidence.release.pseudonyms[int(rows.pseudonym[(user == part).argmax()])]
+    own = ", ".join(f"{rows.query[int(i)]} {rows.count[i]}" for i in np.flatnonzero(user == part)[:5])
+    return broken(f"{name} has the concepts {own}, but its user did not type as many queries below each of them")
+
+
+def _users(evidence: Evidence) -> np.ndarray:
+    """The user of the log behind each pseudonym."""
+    assignment = evidence.assignment
+    user = np.empty(len(evidence.release), dtype=np.int64)
+    user[assignment.profile] = assignment.rows_for(evidence.log.users)
+    return user
+
+
+def _ways(
+    evidence: Evidence, rows: ReleasedQueries, user: np.ndarray, typed: TypedQueries
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which query of a user can stand for which concept of theirs: entries of typed.times, and published rows."""
+    taxonomy = evidence.knowledge.taxonomy
+    concepts, number = _concepts(rows)
+    node = np.array([taxonomy.node[label.lower()] for label in concepts], dtype=np.int64)[number]
+    terms, counts = query_term_counts(evidence.log, evidence.knowledge.words)
+    leaves = (taxonomy.leaf(term) for term in terms)
+    leaf = np.array([ROOT if found is None else found for found in leaves], dtype=np.int64)
+    held = csr_array(counts[typed.source])
+    order = np.argsort(user, kind="stable")
+    start = np.searchsorted(user[order], np.arange(typed.times.shape[0] + 1))
+    given = (
+        typed.times.indptr,
+        typed.times.indices,
+        held.indptr,
+        leaf[held.indices],
+        taxonomy.parent,
+        start,
+        order,
+        node,
+    )
+    none = np.empty(0, dtype=np.int64)
+    edges = _write_ways(*given, none, none)
+    pair, row = np.empty(edges, dtype=np.int64), np.empty(edges, dtype=np.int64)
+    _write_ways(*given, pair, row)
+    return pair, row
+
+
+@njit(cache=True)
+def _write_ways(
+    text_start: np.ndarray,
+    text: np.ndarray,
+    leaf_start: np.ndarray,
+    leaf: np.ndarray,
+    parent: np.ndarray,
+    row_start: np.ndarray,
+    rows: np.ndarray,
+    node: np.ndarray,
+    pair: np.ndarray,
+    row: np.ndarray,
+) -> int:
+    """Walk from each term of each query up to the root; write what is found if there is room, and count it."""
+    here = np.full(len(parent), -1, dtype=np.int64)  # the row of the user with each concept
+    last = np.full(len(node), -1, dtype=np.int64)  # the last query that was found below each row's concept
+    edges = 0
+    for user in range(len(row_start) - 1):
+        own = rows[row_start[user] : row_start[user + 1]]
+        here[node[own]] = own
+        for p in range(text_start[user], text_start[user + 1]):
+            for v in leaf[leaf_start[text[p]] : leaf_start[text[p] + 1]]:
+                while v > 0:
+                    found = here[v]
+                    if found >= 0 and last[found] != p:
+                        last[found] = p
+                        if edges < len(pair):
+                            pair[edges], row[edges] = p, found
+                        edges += 1
+                    v = parent[v]
+        here[node[own]] = -1
+    return edges
+
+
+def _sentence(values: Values) -> str:
+    return (
+        f"Every published concept is shared by at least {values['k']} users, each of whom typed, for every time that "
+        "it is published, a query with a term at or below it that counts for no other concept."
+    )
 
 
 VERIFIERS = (
@@ -107,7 +179,7 @@ VERIFIERS = (
         "concept-k-anonymity",
         "query",
         verify_concept_k_anonymity,
-        lambda values: f"Every published concept stands for queries of at least {values['k']} users.",
+        _sentence,
         {"k": AT_LEAST_TWO},
         files=(QUERIES,),
     ),

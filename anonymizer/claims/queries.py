@@ -59,6 +59,9 @@ def verify_released_by_one(evidence: Evidence) -> Verdict:
     idle = sorted(set(range(len(names))) - set(rows["pseudonym"].to_list()))
     if idle:
         return broken(f"{names[idle[0]]} has a profile, but no released query")
+    never = rows.filter(pl.col("count") < 1)
+    if len(never):
+        return broken(f"{names[never['pseudonym'][0]]} lists {never['query'][0]!r} {never['count'][0]} times")
     twice = rows.filter(pl.struct("pseudonym", "query").is_duplicated())
     if len(twice):
         return broken(f"{names[twice['pseudonym'][0]]} lists {twice['query'][0]!r} twice")
