@@ -22,3 +22,12 @@ def count_from_a_number_of_its_own() -> None:
 
 count_from_a_number_of_its_own()
 os.register_at_fork(after_in_child=count_from_a_number_of_its_own)
+
+
+def compile_method(id: str) -> None:
+    """Compile the loops of a method by running it on a small log. What is compiled is kept, for every process."""
+    # Imported here because every module of this package is imported after this one.
+    from shoal.anonymizer.contract.sample_logs import sample_log
+    from shoal.anonymizer.registry import make_method
+
+    make_method(id, {}).run(sample_log())

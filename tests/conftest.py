@@ -1,10 +1,27 @@
-"""What do all tests share? Random examples that are the same in every run, so that a failure is a change's fault."""
+"""What do all tests share? Random examples that are the same in every run, and loops that are compiled once."""
 
 import os
 
+import pytest
 from hypothesis import settings
+
+from shoal.anonymizer.compiling import compile_method
+from shoal.anonymizer.registry import methods
+from shoal.corpus.store.locks import alone
 
 settings.register_profile("same", derandomize=True)
 settings.register_profile("random")
-# HYPOTHESIS_PROFILE=random looks for new ones.
+# So that a failure is a change's fault. HYPOTHESIS_PROFILE=random looks for new examples.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let two workers compile from opposite ends of the list of methods, each what the other has not yet."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None:
+        return  # tests alone compile what they need
+    shared = tmp_path_factory.getbasetemp().parent
+    for id in sorted(methods(), reverse=worker != "gw0"):
+        with alone(shared / f"compiling-{id}.lock"):
+            compile_method(id)

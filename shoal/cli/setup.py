@@ -1,7 +1,9 @@
-"""shoal setup: bring data, build taxonomy, vectors and index."""
+"""shoal setup: bring data, build taxonomy, vectors and index, and compile."""
 
 import argparse
 
+from shoal.anonymizer.compiling import compile_method
+from shoal.anonymizer.registry import methods
 from shoal.cli.options import Commands
 from shoal.cli.printing import bar
 from shoal.corpus.knowledge.wordnet import load_wordnet
@@ -12,7 +14,7 @@ from shoal.webapp.settings import Settings
 
 
 def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("setup", help="bring data, build taxonomy, vectors and index")
+    parser = commands.add_parser("setup", help="bring data, build taxonomy, vectors and index, compile")
     add_data_options(parser)
     parser.set_defaults(run=run_setup)
 
@@ -26,6 +28,10 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 def run_setup(options: argparse.Namespace) -> None:
     settings = Settings(data=options.data, corpus=options.corpus, log=options.log)
     set_up(settings)
+    with bar() as progress:
+        for done, id in enumerate(methods()):
+            progress(done, len(methods()), "compiling")
+            compile_method(id)
     print(f"{settings.corpus_source} is ready. Now run: shoal serve --data {options.data}")
 
 

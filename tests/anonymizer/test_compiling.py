@@ -1,7 +1,9 @@
 """Do two processes never give one name to two compiled loops?"""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 PROGRAM = """
 from numba import njit
@@ -43,3 +45,16 @@ def test_a_forked_process_counts_from_elsewhere() -> None:
     done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, check=True)
     first, second = map(int, done.stdout.split())
     assert abs(first - second) > 1000
+
+
+COMPILE = "from shoal.anonymizer.compiling import compile_method; compile_method('microaggregation')"
+
+
+def test_what_one_process_compiled_another_takes_from_the_disk(tmp_path: Path) -> None:
+    kept: list[dict[Path, int]] = []
+    for _ in range(2):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        subprocess.run([sys.executable, "-P", "-c", COMPILE], env=environment, check=True, capture_output=True)
+        kept.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")})
+    assert kept[0]
+    assert kept[0] == kept[1]
