@@ -135,7 +135,7 @@ class Anonymized:
 
 
 class Method(ABC):
-    """An anonymizer: settings are stored and checked here, the work is in `anonymize`.
+    """A way to anonymize: settings are stored and checked here, the work is in `anonymize`.
 
     Derive from ProfileMethod or LogMethod.
 

@@ -16,7 +16,7 @@ def check_declaration(method: object) -> None:
     """Refuse what is no method, or one whose declaration is wrong, by an error that names it and what to mend."""
     if not (isinstance(method, type) and issubclass(method, Method) and isinstance(_info(method), MethodInfo)):
         raise InputError(
-            f"{method!r} is registered as an anonymizer but is no anonymizer.base.Method with an info: "
+            f"{method!r} is registered as a method but is no anonymizer.base.Method with an info: "
             "mend or uninstall its package"
         )
     for fault in _faults(method):

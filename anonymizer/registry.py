@@ -27,7 +27,7 @@ def collect(found: Iterable[type[Method]]) -> dict[str, type[Method]]:
     for method in found:
         check_declaration(method)
         if method.info.id in table:
-            raise InputError(f"two anonymizers are called {method.info.id!r}: {table[method.info.id]} and {method}")
+            raise InputError(f"two methods are called {method.info.id!r}: {table[method.info.id]} and {method}")
         table[method.info.id] = method
     return dict(sorted(table.items(), key=lambda item: (bool(item[1].info.paper), item[0])))
 
@@ -68,5 +68,5 @@ def _of_other_packages() -> Iterable[type[Method]]:
             yield point.load()
         except (ImportError, AttributeError, SyntaxError) as error:
             raise InputError(
-                f"the anonymizer {point.name!r} ({point.value}) cannot be loaded: {error}; mend or remove its package"
+                f"the method {point.name!r} ({point.value}) cannot be loaded: {error}; mend or remove its package"
             ) from error

@@ -53,13 +53,13 @@ def test_a_method_is_made_with_its_settings() -> None:
 
 def test_two_methods_of_one_id_are_an_error() -> None:
     twin = type("Twin", (Random,), {"info": Random.info})
-    with pytest.raises(InputError, match="two anonymizers are called 'random'"):
+    with pytest.raises(InputError, match="two methods are called 'random'"):
         collect([Plain, Random, twin])
 
 
 @pytest.mark.parametrize("thing", [Random(), "random", int, Method])
 def test_what_is_no_method_is_an_error(thing: object) -> None:
-    with pytest.raises(InputError, match=r"is registered as an anonymizer but is no anonymizer\.base\.Method"):
+    with pytest.raises(InputError, match=r"is registered as a method but is no anonymizer\.base\.Method"):
         collect([Everyone, thing])  # type: ignore[list-item]
 
 
@@ -117,7 +117,7 @@ def test_parameters_come_in_the_order_of_their_declaration_those_of_the_base_fir
 
 def test_a_duplicate_id_of_another_package_is_an_error(entry_point: Path) -> None:
     register(entry_point, "shoal.anonymizer.methods.random:Random")
-    with pytest.raises(InputError, match="two anonymizers are called 'random'"):
+    with pytest.raises(InputError, match="two methods are called 'random'"):
         methods()
 
 
@@ -132,5 +132,5 @@ def test_a_duplicate_id_of_another_package_is_an_error(entry_point: Path) -> Non
 )
 def test_a_package_that_cannot_be_loaded_is_named(entry_point: Path, value: str, code: str) -> None:
     register(entry_point, value, code)
-    with pytest.raises(InputError, match=r"the anonymizer 'odd' \(.*\) cannot be loaded"):
+    with pytest.raises(InputError, match=r"the method 'odd' \(.*\) cannot be loaded"):
         methods()
