@@ -118,9 +118,15 @@ def make_log(
     url_names, url_codes = factorize(url)
     none = url_names.to_list().index("") if (url_names == "").any() else -1
     return log_from_codes(
-        user_names, query_names, url_names, user_codes, query_codes, time, np.where(url_codes == none, -1, url_codes),
+        user_names,
+        query_names,
+        url_names,
+        user_codes,
+        query_codes,
+        time,
+        np.where(url_codes == none, -1, url_codes),
         people,
-    )  # fmt: skip
+    )
 
 
 def log_from_codes(
@@ -141,15 +147,26 @@ def log_from_codes(
     # AOL writes one row for every click on the same answer: same user, query and second, each with its url.
     again = np.zeros(len(user), dtype=bool)
     again[1:] = (
-        clicked[1:] & clicked[:-1] & (user[1:] == user[:-1]) & (query[1:] == query[:-1])
-        & (time[1:] == time[:-1]) & (time[1:] != NO_TIME)
-    )  # fmt: skip
+        clicked[1:]
+        & clicked[:-1]
+        & (user[1:] == user[:-1])
+        & (query[1:] == query[:-1])
+        & (time[1:] == time[:-1])
+        & (time[1:] != NO_TIME)
+    )
     event_of_row = np.cumsum(~again) - 1
     start = np.searchsorted(user[~again], np.arange(len(users) + 1)).astype(np.int64)
     return QueryLog(
-        users, queries, urls, start, query[~again].astype(np.int32), time[~again].astype(np.int64),
-        event_of_row[clicked].astype(np.int64), url[clicked].astype(np.int32), people,
-    )  # fmt: skip
+        users,
+        queries,
+        urls,
+        start,
+        query[~again].astype(np.int32),
+        time[~again].astype(np.int64),
+        event_of_row[clicked].astype(np.int64),
+        url[clicked].astype(np.int32),
+        people,
+    )
 
 
 def _by_first_use(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

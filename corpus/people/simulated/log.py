@@ -99,8 +99,9 @@ def write_log(log: SimulatedLog, path: str | Path, progress: Progress = silent) 
             for low in range(0, len(log), _BLOCK):
                 progress(low, len(log), "writing the log")
                 rows = _rows(log, user, low, min(low + _BLOCK, len(log)))
-                rows.write_csv(file, separator="\t", include_header=False, quote_style="never",
-                               datetime_format="%Y-%m-%d %H:%M:%S")  # fmt: skip
+                rows.write_csv(
+                    file, separator="\t", include_header=False, quote_style="never", datetime_format="%Y-%m-%d %H:%M:%S"
+                )
             file.flush()
             os.fchmod(file.fileno(), 0o644)
             os.replace(file.name, path)
@@ -130,10 +131,12 @@ def _rows(log: SimulatedLog, user: np.ndarray, low: int, high: int) -> pl.DataFr
     silent_event = np.isin(event, clicked, invert=True)
     rank, document = np.full(len(event), -1), np.full(len(event), -1)
     rank[~silent_event], document[~silent_event] = log.clicks.rank[clicks], log.clicks.document[clicks]
-    return pl.DataFrame({
-        "AnonID": user[event],
-        "Query": log.texts.gather(log.query[event]),
-        "QueryTime": pl.Series(log.time[event] * 1_000).cast(pl.Datetime("ms")),
-        "ItemRank": pl.Series(rank).replace(-1, None),
-        "ClickURL": log.documents.gather(pl.Series(document).replace(-1, None)),
-    })  # fmt: skip
+    return pl.DataFrame(
+        {
+            "AnonID": user[event],
+            "Query": log.texts.gather(log.query[event]),
+            "QueryTime": pl.Series(log.time[event] * 1_000).cast(pl.Datetime("ms")),
+            "ItemRank": pl.Series(rank).replace(-1, None),
+            "ClickURL": log.documents.gather(pl.Series(document).replace(-1, None)),
+        }
+    )

@@ -68,9 +68,16 @@ def _popular(
 
 
 def _own(
-    people: People, events: np.ndarray, user: np.ndarray, length_class: int, passages: Passages,
-    borrowed: Borrowed | None, taken: list[Taken], meter: Meter, rng: np.random.Generator,
-) -> Vocabulary:  # fmt: skip
+    people: People,
+    events: np.ndarray,
+    user: np.ndarray,
+    length_class: int,
+    passages: Passages,
+    borrowed: Borrowed | None,
+    taken: list[Taken],
+    meter: Meter,
+    rng: np.random.Generator,
+) -> Vocabulary:
     words = draw_words(length_class, len(events), rng)
     anchors = _own_anchors(people, events, user, passages, rng)
     found = _write(anchors, words, passages, taken, meter, slips=True)

@@ -17,16 +17,25 @@ def slip(choice: np.ndarray, letters: np.ndarray) -> np.ndarray:
 
 def written(words: pl.Series, word: np.ndarray, kind: np.ndarray, extra: np.ndarray) -> pl.Series:
     """The words as typed: as they are, run together with the word `extra`, with that slip, or that number."""
-    typed = words.gather(word).to_frame("word").with_columns(
-        kind=pl.Series(kind), extra=pl.Series(extra.astype(np.int64)),
-        other=words.gather(np.where(kind == COMPOUND, extra, 0)),
-    )  # fmt: skip
+    typed = (
+        words.gather(word)
+        .to_frame("word")
+        .with_columns(
+            kind=pl.Series(kind),
+            extra=pl.Series(extra.astype(np.int64)),
+            other=words.gather(np.where(kind == COMPOUND, extra, 0)),
+        )
+    )
     return typed.select(
-        pl.when(pl.col("kind") == COMPOUND).then(pl.col("word") + pl.col("other"))
-        .when(pl.col("kind") == MISSPELT).then(_misspelt())
-        .when(pl.col("kind") == NUMBERED).then(pl.col("word") + pl.col("extra").cast(pl.String))
-        .otherwise(pl.col("word")).alias("typed")
-    ).to_series()  # fmt: skip
+        pl.when(pl.col("kind") == COMPOUND)
+        .then(pl.col("word") + pl.col("other"))
+        .when(pl.col("kind") == MISSPELT)
+        .then(_misspelt())
+        .when(pl.col("kind") == NUMBERED)
+        .then(pl.col("word") + pl.col("extra").cast(pl.String))
+        .otherwise(pl.col("word"))
+        .alias("typed")
+    ).to_series()
 
 
 def _misspelt() -> pl.Expr:
@@ -35,7 +44,9 @@ def _misspelt() -> pl.Expr:
     before, after = word.str.slice(0, place), word.str.slice(place + 1)
     swapped = before + word.str.slice(place + 1, 1) + word.str.slice(place, 1) + word.str.slice(place + 2)
     return (
-        pl.when(what == _DROPPED).then(before + after)
-        .when(what == _DOUBLED).then(word.str.slice(0, place + 1) + word.str.slice(place))
+        pl.when(what == _DROPPED)
+        .then(before + after)
+        .when(what == _DOUBLED)
+        .then(word.str.slice(0, place + 1) + word.str.slice(place))
         .otherwise(swapped)
-    )  # fmt: skip
+    )
