@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: serve test lint bench clean
+.PHONY: serve test lint docs bench clean
 
 serve: $(VENV)/.serve
 	$(BIN)/shoal serve
@@ -18,6 +18,9 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/mypy
+
+docs: $(VENV)/.serve
+	$(BIN)/shoal measures --markdown > docs/measures.md
 
 bench: $(VENV)/.serve
 	$(BIN)/shoal bench

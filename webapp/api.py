@@ -7,6 +7,8 @@ from flask import Response, abort, request
 
 from shoal.anonymizer.registry import describe
 from shoal.anonymizer.registry import methods as all_methods
+from shoal.evaluation.measures.registry import describe as describe_measure
+from shoal.evaluation.measures.registry import measures as all_measures
 from shoal.webapp import api_schemas as s
 from shoal.webapp.attacking import ORIGINAL, draw_terms, original_target, play, target_of
 from shoal.webapp.compact import compact_profiles
@@ -124,3 +126,10 @@ def read_document(document: int) -> dict[str, Any]:
 @api.doc(summary="The anonymizers, their parameters, and what they do not protect")
 def methods() -> dict[str, Any]:
     return {"methods": [describe(method.info) for method in all_methods().values()]}
+
+
+@api.get("/measures")
+@api.output(s.MeasuresOut)
+@api.doc(summary="The measures: what each says, its formula, and which way is better")
+def measures() -> dict[str, Any]:
+    return {"measures": [describe_measure(measure) for measure in all_measures().values()]}

@@ -5,7 +5,7 @@ from apiflask.fields import Boolean, DateTime, Dict, File, Float, Integer, List,
 from apiflask.validators import Length, OneOf, Range
 
 from shoal.webapp.accounts import MOST_LETTERS
-from shoal.webapp.admin.rows import SORTS
+from shoal.webapp.admin.rows import OWN, shown_measures
 from shoal.webapp.admin.switching import LONGEST_NOTE
 from shoal.webapp.database.models import PREVIEW, RUN, STATES
 
@@ -30,7 +30,7 @@ class WantedIn(Schema):
     method = String(validate=Length(max=100))
     state = String(validate=OneOf(STATES))
     kind = String(validate=OneOf((RUN, PREVIEW)))
-    sort = String(validate=OneOf(SORTS))
+    sort = String(validate=OneOf((*OWN, *shown_measures())))
     down = String(validate=OneOf(("", "1")), metadata={"description": "1: the largest first"})
 
 

@@ -254,3 +254,20 @@ class MethodOut(Schema):
 
 class MethodsOut(Schema):
     methods = List(Nested(MethodOut))
+
+
+class MeasureOut(Schema):
+    name = String()
+    title = String()
+    says = String()
+    formula = String()
+    heading = String()
+    better = String()
+    range = String()
+    unit = String()
+    paper = String()
+    columns = List(String())
+
+
+class MeasuresOut(Schema):
+    measures = List(Nested(MeasureOut))

@@ -6,7 +6,8 @@ from time import perf_counter
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.evaluation.protocol.metrics import score
+from shoal.evaluation.measures.base import Rankings
+from shoal.evaluation.measures.precision import average_precision, precision_at_ten
 from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, RELEVANT
 from shoal.search.personal import PLAIN, Found, Result, search
 from shoal.search.rerank import Ranking
@@ -115,9 +116,10 @@ def quality(rankings: dict[str, Ranking]) -> Quality | None:
     if not {PERSONALIZED, ANONYMIZED} <= set(rankings) or len(rankings[PLAIN]) < FEWEST_CANDIDATES:
         return None
     own, group = rankings[PERSONALIZED].documents, rankings[ANONYMIZED].documents
-    scores = score(np.isin(group, own[:RELEVANT])[None, :])
+    relevant = np.isin(group, own[:RELEVANT])[None, :]
+    served = Rankings(relevant, relevant.sum(axis=1))
     same = int(np.isin(group[:PAGE_SIZE], own[:PAGE_SIZE]).sum())
-    return Quality(float(scores.ap10[0]), float(scores.p10[0]), same)
+    return Quality(float(average_precision(served)[0]), float(precision_at_ten(served)[0]), same)
 
 
 def _columns(question: Question, found: Found, service: SearchService) -> tuple[Column, ...]:

@@ -5,13 +5,14 @@ from datetime import datetime
 from flask import Flask
 
 from shoal.corpus.knowledge.labels import bag_members, is_bag
+from shoal.evaluation.measures.registry import columns
 from shoal.webapp.links import safe_link
 
 
 def register(app: Flask) -> None:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(percent=percent, moment=moment, safe_link=safe_link, number=number, people=people)
-    app.jinja_env.filters.update(select_given=select_given, label_words=label_words)
+    app.jinja_env.filters.update(select_given=select_given, label_words=label_words, measured=measured)
 
 
 def percent(share: float) -> str:
@@ -30,6 +31,11 @@ def moment(time: datetime) -> str:
 
 def number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
+
+
+def measured(value: float, name: str) -> str:
+    """The value of a measure, as its unit is written."""
+    return columns()[name].written(value)
 
 
 def people(count: int) -> str:

@@ -3,14 +3,15 @@
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy.sparse import csr_array
 
-from shoal.evaluation.attacks.guessing import right_guesses
 from shoal.evaluation.attacks.linkage import Linkage
 from shoal.evaluation.attacks.victims import Victims
 from shoal.evaluation.attacks.view import PublishedView
 
 GUESSES = 10
+_TIE = 1e-9  # of a weight
 
 
 def inference(view: PublishedView, victims: Victims, known: csr_array, linked: Linkage) -> float:
@@ -39,8 +40,72 @@ def _hits(ranked: csr_array, picked: np.ndarray, view: PublishedView, told: csr_
     order = np.argsort(picked, kind="stable")
     most_told = int(np.asarray(told.sum(axis=1)).max(initial=0))
     given: list[Any] = [*_whole(ranked), view.atoms.size, *_whole(told), *_whole(fresh), GUESSES, most_told]
-    return float(right_guesses(picked.astype(np.int64), order, *given))
+    return float(_right_guesses(picked.astype(np.int64), order, *given))
 
 
 def _whole(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64)
+
+
+@njit(cache=True)
+def _right_guesses(
+    picked: np.ndarray, order: np.ndarray,  # the profile of each victim, and the victims sorted by it
+    start: np.ndarray, atom: np.ndarray, weight: np.ndarray, size: np.ndarray,
+    told_start: np.ndarray, told: np.ndarray, told_terms: np.ndarray,
+    fresh_start: np.ndarray, fresh: np.ndarray, fresh_terms: np.ndarray,
+    guesses: int, most_told: int,
+) -> float:  # fmt: skip
+    """The expected number of right guesses over all victims.
+
+    Profiles x atoms by weight; `size` is the number of terms of an atom. Victims x atoms: how many terms of it are
+    told, and how many are true and not told. Atoms of equal weight share a rank; a profile is ranked once.
+    """
+    rank_of = np.full(len(size), -1, dtype=np.int64)
+    ranked = np.empty(0, dtype=np.int64)
+    terms = np.empty(0)
+    hits, hand = 0.0, -1
+    for victim in order:
+        if picked[victim] != hand:
+            hand = picked[victim]
+            rank_of[ranked] = -1
+            a, b = start[hand], start[hand + 1]
+            ranked, terms = _rank(atom[a:b], weight[a:b], size, guesses + most_told, rank_of)
+        there, right = terms.copy(), np.zeros(len(terms))
+        for i in range(told_start[victim], told_start[victim + 1]):
+            if rank_of[told[i]] >= 0:
+                there[rank_of[told[i]]] -= told_terms[i]
+        for i in range(fresh_start[victim], fresh_start[victim + 1]):
+            if rank_of[fresh[i]] >= 0:
+                right[rank_of[fresh[i]]] += fresh_terms[i]
+        left = float(guesses)
+        for rank in range(len(terms)):
+            if left <= 0:
+                break
+            if there[rank] > 0:
+                hits += right[rank] * min(1.0, left / there[rank])
+                left -= there[rank]
+    return hits
+
+
+@njit(cache=True)
+def _rank(
+    atom: np.ndarray, weight: np.ndarray, size: np.ndarray, enough: int, rank_of: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rank atoms by weight until the ranks hold enough terms: the ranked atoms, and the terms of each rank."""
+    order = np.argsort(-weight, kind="mergesort")
+    terms = np.zeros(len(order))
+    total, rank, ranked = 0.0, -1, 0
+    last = np.inf
+    for place in order:
+        if weight[place] <= 0:
+            break
+        if weight[place] < last * (1 - _TIE) or rank < 0:
+            if total >= enough:
+                break
+            rank += 1
+        last = weight[place]
+        terms[rank] += size[atom[place]]
+        total += size[atom[place]]
+        rank_of[atom[place]] = rank
+        ranked += 1
+    return atom[order[:ranked]].astype(np.int64), terms[: rank + 1].copy()

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment
+from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.attacks.victims import Victims
 from shoal.evaluation.attacks.view import PublishedView
@@ -72,3 +73,40 @@ def profiles_of(victims: Victims, assignment: Assignment, profiles: int) -> csr_
     held = csr_array(pairs, shape=(len(victims), profiles))
     held.data[:] = 1
     return held
+
+
+def link_later(view: PublishedView, assignment: Assignment, victims: Victims, later: Profiles) -> float | None:
+    """The success of linking all that victims asked later, repetitions counted; None if none of them asked anything.
+
+    `later` are the profiles of the test events. No number of known terms is chosen: the attacker holds them all.
+    """
+    position = {name: row for row, name in enumerate(later.users.to_list())}
+    names = victims.profiles.users.gather(victims.user).to_list()
+    row = np.array([position.get(name, -1) for name in names], dtype=np.int64)
+    asked = np.flatnonzero((row >= 0) & (later.size[row] > 0)) if len(later) else np.empty(0, dtype=np.int64)
+    if len(asked) == 0:
+        return None
+    seen = Victims(victims.user[asked], victims.profiles, victims.order)
+    known = csr_array(later.counts[row[asked]].astype(float))
+    return float(link(view, assignment, seen, known, later.terms).success.mean())
+
+
+@dataclass(frozen=True)
+class Attackers:
+    """The chance that a victim is named, for three attackers with the same knowledge and different aims."""
+
+    prosecutor: float  # looks for one person: the worst user
+    journalist: float  # wants to show that someone can be found: the worst group, in the mean over its victims
+    marketer: float  # wants to find as many as possible: the mean
+
+
+def attackers(linked: Linkage, victims: Victims, assignment: Assignment, profiles: int) -> Attackers:
+    """The three risks of one linkage attack. A victim without a profile is in no group."""
+    if len(victims) == 0:
+        return Attackers(0.0, 0.0, 0.0)
+    held = profiles_of(victims, assignment, profiles)
+    there = np.asarray(held.sum(axis=0)).ravel()
+    by_group = (held.T @ linked.success)[there > 0] / there[there > 0]
+    worst = float(linked.success.max())
+    marketer = float(linked.success.mean())
+    return Attackers(worst, float(by_group.max(initial=0.0)) if len(by_group) else worst, marketer)

@@ -15,7 +15,7 @@ from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.measuring import fitted_exponent, in_own_process, timed
+from shoal.evaluation.bench.timing import fitted_exponent, in_own_process, timed
 
 LITERAL_SIZE = 1_000
 THESIS_SIZE, AOL_SIZE = 53_058, 650_000

@@ -11,8 +11,8 @@ from shoal.corpus.people.simulated import simulate_log
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.measuring import timed
-from shoal.evaluation.measures.release import measure_release
+from shoal.evaluation.bench.timing import timed
+from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
 SECONDS = 3.0
 VICTIMS = 1000
@@ -47,4 +47,5 @@ def _released(log: QueryLog, method: str, settings: dict[str, int]) -> Anonymize
 
 
 def _measure(made: Anonymized, log: QueryLog) -> dict[str, float]:
-    return measure_release(made.release, made.assignment, log, Knowledge(), victims=VICTIMS, claim=made.claim)
+    measured = MeasuredRelease(made.release, made.assignment, log, Knowledge(), 0, VICTIMS, made.claim)
+    return measure_release(measured)

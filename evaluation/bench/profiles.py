@@ -11,7 +11,7 @@ from shoal.corpus.people.simulated import simulate_log, write_log
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.measuring import in_own_process
+from shoal.evaluation.bench.timing import in_own_process
 
 AOL_USERS = 650_000
 GIGABYTES = 8

@@ -9,7 +9,7 @@ from shoal.corpus.logs.aol import read_log
 from shoal.corpus.people.simulated import simulate_log, write_log
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.measuring import in_own_process, timed
+from shoal.evaluation.bench.timing import in_own_process, timed
 from shoal.evaluation.run.memory import PeakMemory
 
 ROWS_PER_SECOND = 1_000_000

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from shoal.evaluation.settings import Setting, distinct, parse_methods
+from shoal.evaluation.experiment.settings import Setting, distinct, parse_methods
 
 Seen = dict[str, list[tuple[float, float]]]  # the points of each curve, x ascending
 

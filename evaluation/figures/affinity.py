@@ -1,7 +1,7 @@
 """What did Carpineto & Romano draw? Their figures 5 to 7: how much is released, of what kind, and what is lost."""
 
 from shoal.evaluation.figures import Figure, Line, Seen
-from shoal.evaluation.figures.seeing import at_shared, compared, each_trend, verdict
+from shoal.evaluation.figures.verdicts import at_shared, compared, each_trend, verdict
 
 _PAPER = "Carpineto & Romano 2014"
 _KS = "2,5,10,20,50,100"

@@ -6,12 +6,12 @@ from typing import Any
 import altair as alt
 
 from shoal.anonymizer.registry import find_method
+from shoal.evaluation.experiment.settings import written
 from shoal.evaluation.figures import Figure, Line, Seen, all_figures
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Text
 from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, finished
 from shoal.evaluation.report.points import parameters
-from shoal.evaluation.results import Row
-from shoal.evaluation.settings import written
+from shoal.evaluation.run.results import Row
 
 
 def figure_blocks(rows: Sequence[Row]) -> list[Block]:

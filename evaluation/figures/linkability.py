@@ -1,7 +1,7 @@
 """What did Zhu & Xiong draw? Their figures 2 to 6: precision, and what the privacy parameter does."""
 
 from shoal.evaluation.figures import Figure, Line, Seen
-from shoal.evaluation.figures.seeing import span, trend, verdict, written
+from shoal.evaluation.figures.verdicts import span, trend, verdict, written
 
 _PAPER = "Zhu & Xiong 2010"
 _METHOD = "linkability"

@@ -1,7 +1,7 @@
 """What did Erola et al. draw? Their figure 3: what is left of the topics of each user's log."""
 
 from shoal.evaluation.figures import Figure, Line, Seen
-from shoal.evaluation.figures.seeing import at_shared, each_trend, verdict
+from shoal.evaluation.figures.verdicts import at_shared, each_trend, verdict
 
 _PAPER = "Erola et al. 2011"
 _LEVELS = (1, 3, 5)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from shoal.corpus.progress import Progress, silent
+from shoal.evaluation.experiment.settings import Setting
 from shoal.evaluation.figures import all_figures, figure_settings
 from shoal.evaluation.figures.sensitive import f_beta, sensitive_queries
-from shoal.evaluation.results import Results, Row, rounded
 from shoal.evaluation.run.outcomes import Run, with_controls
+from shoal.evaluation.run.results import Results, Row, rounded
 from shoal.evaluation.run.summary import summarize
-from shoal.evaluation.settings import Setting
 
 QUERY_METHODS = ("equality", "affinity")
 

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from shoal.evaluation.figures import Figure, Line, Seen
-from shoal.evaluation.figures.seeing import at_shared, compared, verdict
+from shoal.evaluation.figures.verdicts import at_shared, compared, verdict
 
 _PAPER = "Milani Fard 2010"
 _OVER_K = "clump:k=5,7,10,15;clump:k=5,7,10,15,duplicates=drop;partition:k=5,7,10,15"

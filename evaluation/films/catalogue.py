@@ -8,7 +8,7 @@ import numpy as np
 from shoal.corpus.people.films import Ratings
 from shoal.corpus.store.fetch import data_set
 from shoal.corpus.store.folders import cache_folder
-from shoal.evaluation.results import write_whole
+from shoal.evaluation.run.results import write_whole
 
 # Drawn once: equal scores keep the order of the corpus, and the data base's own order follows how well known films are.
 _ORDER_SEED = 20100322

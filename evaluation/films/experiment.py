@@ -1,24 +1,28 @@
 """What serves people best, by what they liked later? Every setting on every split, the same people compared."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.people.films import Ratings, load_ratings
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
+from shoal.evaluation.experiment.settings import Setting, parse_methods
 from shoal.evaluation.films.catalogue import catalogue_file
 from shoal.evaluation.films.splits import DESIGNS, Design
-from shoal.evaluation.films.tasks import PER_PERSON, make_workload
-from shoal.evaluation.results import Row, rounded
+from shoal.evaluation.films.workload import PER_PERSON, make_workload
+from shoal.evaluation.measures.base import RankingMeasure
+from shoal.evaluation.measures.registry import measures_of
 from shoal.evaluation.run.cells import Cell, Laboratory
 from shoal.evaluation.run.outcomes import with_controls
+from shoal.evaluation.run.results import Row, csv_text, rounded, write_whole
+from shoal.evaluation.run.statistics import compare, holm, intervals
 from shoal.evaluation.run.workers import cores, run_all
-from shoal.evaluation.settings import Setting, parse_methods
-from shoal.evaluation.statistics import compare, holm, intervals
 from shoal.search.index import index_for
 
 DEFAULT_SEEDS = (0, 1, 2)
@@ -28,7 +32,6 @@ DEFAULT_METHODS = (
 )
 CHECK_METHODS = "plain;everyone;original;random:k=5;linkability:p=1,0.4;microaggregation:k=2,5"
 AGAINST = ("plain", "everyone", "original")
-MEASURES = ("ap10", "p10", "ndcg10", "mrr")
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def _measure(
     corpus = str(catalogue_file(ratings))
     index = index_for(corpus, progress=progress)
     shape = (len(ratings.people), len(seeds))
-    scores = [{name: np.full(shape, np.nan) for name in MEASURES} for _ in settings]
+    scores = [{name: np.full(shape, np.nan) for name in _scores()} for _ in settings]
     cells: list[list[Cell]] = [[] for _ in settings]
     queries = []
     for column, seed in enumerate(seeds):
@@ -100,11 +103,15 @@ def _measure(
         people = _people(ratings, workload.train.users.gather(workload.users).to_list())
         for i, setting in enumerate(settings):
             cells[i].append(done[setting, seed])
-            for name in MEASURES:
+            for name in _scores():
                 scores[i][name][people, column] = done[setting, seed].scores[name]
     index.close()
     made = [_Measured(s, scores[i], _mean_linkage(cells[i]), _failure(cells[i])) for i, s in enumerate(settings)]
     return made, {"queries": queries, "per_person": PER_PERSON}
+
+
+def _scores() -> list[str]:
+    return [measure.name for measure in measures_of(RankingMeasure)]
 
 
 def _experiment(corpus: str, settings: Sequence[Setting], seed: int) -> Experiment:
@@ -134,7 +141,7 @@ def _summarized(design: str, measured: Sequence[_Measured]) -> FilmResults:
     rows = []
     for m, value, (low, high) in zip(measured, values, intervals(values), strict=True):
         row = _named(design, m) | {"people": len(people), "ap10_low": rounded(low), "ap10_high": rounded(high)}
-        row |= {name: rounded(float(m.per_person(name, people).mean())) for name in MEASURES}
+        row |= {name: rounded(float(m.per_person(name, people).mean())) for name in _scores()}
         row["help_kept"] = rounded(float((value.mean() - plain) / (own - plain))) if own > plain else None
         row["linkage5"] = None if m.linkage is None else rounded(m.linkage)
         rows.append(row)
@@ -160,3 +167,21 @@ def _comparisons(
         | {"p_holm": rounded(float(p))}
         for (i, name), paired, p in zip(pairs, found, corrected, strict=True)
     ]
+
+
+def write_films(folder: Path, results: FilmResults) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    columns = list(dict.fromkeys(name for row in results.rows for name in row))
+    write_whole(folder / "films.csv", csv_text(results.rows, columns))
+    write_whole(folder / "films.json", json.dumps(asdict(results), indent=1, ensure_ascii=False) + "\n")
+
+
+def read_films(folder: Path) -> FilmResults | None:
+    """What an earlier run found; None where there was none."""
+    path = folder / "films.json"
+    if not path.exists():
+        return None
+    try:
+        return FilmResults(**json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path} cannot be read: remove it, or run `shoal evaluate --films --out {folder}`") from error

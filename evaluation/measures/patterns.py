@@ -9,8 +9,10 @@ from scipy.optimize import linear_sum_assignment
 from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
+from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.closed_patterns import top_closed_patterns
 from shoal.evaluation.measures.labels import label_nodes, leaf_of
+from shoal.evaluation.measures.release import MeasuredRelease
 
 TOP = 100
 EPSILON = 4  # edges: terms farther apart are irrelevant to each other
@@ -75,3 +77,44 @@ def distance(pattern: Items, other: Items, between: Callable[[str, str], float])
     cost = np.where(edges <= EPSILON, edges, 2 * OMEGA)  # as much as leaving both alone
     matched = linear_sum_assignment(cost)
     return float(cost[matched].sum() + OMEGA * abs(len(pattern) - len(other)))
+
+
+def _patterns(measured: MeasuredRelease) -> PatternUtility | None:
+    measured.progress(0, 2, "looking for patterns")
+    return pattern_utility(measured.profiles, measured.release, measured.knowledge.taxonomy)
+
+
+def _recall(measured: MeasuredRelease) -> float | None:
+    return found.recall if (found := measured.once(_patterns)) else None
+
+
+def _distance(measured: MeasuredRelease) -> float | None:
+    return found.sDist if (found := measured.once(_patterns)) else None
+
+
+recall = ReleaseMeasure(
+    name="recall",
+    title="Pattern recall",
+    says="The share of the most frequent patterns that are still there; 1 is all of them.",
+    formula=f"over the top {TOP} closed frequent patterns of the original profiles, the items that the nearest "
+    "published pattern has too, divided by their items",
+    heading="utility",
+    better="higher",
+    low=0,
+    high=1,
+    paper="Liu & Wang 2010, V-B",
+    compute=_recall,
+)
+semantic_distance = ReleaseMeasure(
+    name="sDist",
+    title="Pattern distance",
+    says="How far published patterns are from the original ones; 0 is the same.",
+    formula=f"over the top {TOP} closed frequent patterns, the least sum of edges between matched items and "
+    f"{OMEGA} for each item without a partner, divided by their items",
+    heading="utility",
+    better="lower",
+    low=0,
+    high=OMEGA,
+    paper="Liu & Wang 2010, V-B",
+    compute=_distance,
+)

@@ -1,140 +1,93 @@
 """What does a release cost and protect? Every measure that needs no search, for any release, by the same code."""
 
-from dataclasses import asdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
 
-import numpy as np
+from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Assignment, Claim, Release
-from shoal.anonymizer.claims.linkability import actual_linkability
+from shoal.anonymizer.base import Assignment, Claim, Release, Suppressed
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.attacks.attackers import attackers
-from shoal.evaluation.attacks.fit import fit
-from shoal.evaluation.attacks.inference import inference
-from shoal.evaluation.attacks.linkage import link
-from shoal.evaluation.attacks.query_linkage import query_linkage, rare_term_share
-from shoal.evaluation.attacks.uniqueness import uniqueness
-from shoal.evaluation.attacks.victims import KNOWN, Victims, choose_victims
+from shoal.evaluation.attacks.linkage import Linkage, link
+from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
-from shoal.evaluation.measures.blm import bLM
-from shoal.evaluation.measures.distortion import distortion
-from shoal.evaluation.measures.fate import stand
-from shoal.evaluation.measures.length_level import mean_length, mean_level
-from shoal.evaluation.measures.ncp import ncp
-from shoal.evaluation.measures.patterns import pattern_utility
-from shoal.evaluation.measures.released import released_distinct, released_occurrences
-from shoal.evaluation.measures.srp import srp
+from shoal.evaluation.measures.base import ReleaseMeasure
+from shoal.evaluation.measures.occurrences import Standing, stand
+from shoal.evaluation.measures.registry import columns, columns_of, measures_of
 
-CHOSEN = 5  # known terms, where a measure is given for one number of them
-Measured = dict[str, float]
+T = TypeVar("T")
 
 
-def measure_release(
-    release: Release,
-    assignment: Assignment,
-    log: QueryLog,
-    knowledge: Knowledge,
-    *,
-    seed: int = 0,
-    victims: int = 1000,
-    claim: Claim | None = None,
-    test_log: QueryLog | None = None,
-    progress: Progress = silent,
-) -> Measured:
-    """All measures by the names of the columns of results.csv. One that does not apply is absent.
+@dataclass(frozen=True, eq=False)
+class MeasuredRelease:
+    """A release beside the log it was made from, with what several measures need, made once when first asked for."""
 
-    `claim` is what the release promises, for the measures that compare with it; `test_log` holds what the same users
-    asked later, for the attacker who saw it.
+    release: Release
+    assignment: Assignment
+    log: QueryLog
+    knowledge: Knowledge
+    seed: int = 0
+    most_victims: int = 1000
+    claim: Claim | None = None  # what the release promises
+    suppressed: Suppressed | None = None  # what the method says it left out
+    later_log: QueryLog | None = None  # what the same users asked later
+    progress: Progress = silent
+    _made: dict[Any, Any] = field(default_factory=dict)
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        return build_profiles(self.log, self.knowledge.words)
+
+    @cached_property
+    def victims(self) -> Victims:
+        return choose_victims(self.profiles, self.most_victims, self.seed)
+
+    @cached_property
+    def view(self) -> PublishedView:
+        return PublishedView(self.release, self.knowledge)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """What became of each occurrence of each term."""
+        return stand(self.release, self.assignment, self.profiles, self.knowledge, self.progress)
+
+    def known(self, m: int) -> csr_array:
+        """Victims x terms: the m terms of each victim that the attacker knows."""
+        return self.once(_known, m)
+
+    def linked(self, m: int) -> Linkage:
+        """Whom the attacker names who knows m terms of each victim."""
+        return self.once(_linked, m)
+
+    def once(self, make: Callable[..., T], *given: object) -> T:
+        """What `make(self, *given)` gives, made when first asked for and kept for other measures of this release."""
+        if (make, given) not in self._made:
+            self._made[make, given] = make(self, *given)
+        return self._made[make, given]
+
+
+def _known(measured: MeasuredRelease, m: int) -> csr_array:
+    return measured.victims.known(m)
+
+
+def _linked(measured: MeasuredRelease, m: int) -> Linkage:
+    return link(measured.view, measured.assignment, measured.victims, measured.known(m), progress=measured.progress)
+
+
+def measure_release(measured: MeasuredRelease, wanted: Iterable[str] = ()) -> dict[str, float]:
+    """The measures of a release by the names of the columns of results.csv: all, or those wanted.
+
+    One that does not apply is absent.
     """
-    profiles = build_profiles(log, knowledge.words)
-    chosen = choose_victims(profiles, victims, seed)
-    measured = _attacked(release, assignment, chosen, knowledge, progress)
-    if test_log is not None:
-        later = build_profiles(test_log, knowledge.words)
-        fitted = fit(PublishedView(release, knowledge), assignment, chosen, later)
-        measured |= {} if fitted is None else {"linkage_test": fitted}
-    measured |= _crowds(release, assignment, profiles)
-    measured |= _utility(release, assignment, profiles, knowledge, progress)
-    if release.queries is not None:
-        measured |= _released(release, assignment, log, claim, victims, seed)
-    if claim is not None and claim.id == "p-linkability":
-        actual = actual_linkability(profiles, assignment)
-        measured |= {"linking_mean": actual.mean, "linking_max": actual.largest, "shared_max": actual.largest_share}
-    return measured
-
-
-def _attacked(
-    release: Release, assignment: Assignment, victims: Victims, knowledge: Knowledge, progress: Progress
-) -> Measured:
-    """linkage@m, inference@m and uniqueness@m, and the three attackers."""
-    view = PublishedView(release, knowledge)
-    measured = {}
-    for m in KNOWN if len(victims) else ():
-        known = victims.known(m)
-        linked = link(view, assignment, victims, known, progress=progress)
-        measured[f"linkage{m}"] = float(linked.success.mean())
-        measured[f"inference{m}"] = inference(view, victims, known, linked)
-        measured[f"uniqueness{m}"] = uniqueness(view, victims, known)
-        if m == CHOSEN:
-            measured |= asdict(attackers(linked, victims, assignment, len(release)))
-    return measured
-
-
-def _crowds(release: Release, assignment: Assignment, profiles: Profiles) -> Measured:
-    """How many users share a profile, how many are alone with theirs, and how many have none."""
-    without = len(profiles) - len(np.unique(assignment.user))
-    if len(release) == 0:
-        return {"users_with_nothing": float(without)}
-    alone = np.unique(assignment.user[release.users[assignment.profile] == 1])
-    return {
-        "anonymity_min": float(release.users.min()),
-        "anonymity_median": float(np.median(release.users)),
-        "anonymity_mean": float(release.users.mean()),
-        "alone": float(len(alone)),
-        "users_with_nothing": float(without),
-    }
-
-
-def _utility(
-    release: Release, assignment: Assignment, profiles: Profiles, knowledge: Knowledge, progress: Progress
-) -> Measured:
-    """What is lost of the profiles, and what is left."""
-    tree = knowledge.taxonomy
-    standing = stand(release, assignment, profiles, knowledge, progress)
-    ggd = distortion(standing, release, tree)
-    measured = {"ggd": ggd}
-    if standing.occurrences:
-        measured |= {
-            "ggd_per_occurrence": ggd / standing.occurrences,
-            "bLM": bLM(standing, tree),
-            "ncp": ncp(standing, release, tree),
-        }
-    progress(0, 2, "looking for patterns")
-    if (patterns := pattern_utility(profiles, release, tree)) is not None:
-        measured |= asdict(patterns)
-    if len(release):
-        measured["length"] = mean_length(release)
-    if (level := mean_level(release, tree)) is not None:
-        measured["level"] = level
-    progress(1, 2, "comparing topics")
-    if len(release) and not release.generalized.any():
-        shares = srp(release, assignment, profiles, knowledge)
-        measured |= {f"srp{level}": share for level, share in enumerate(shares, start=1)}
-    return measured
-
-
-def _released(
-    release: Release, assignment: Assignment, log: QueryLog, claim: Claim | None, victims: int, seed: int
-) -> Measured:
-    """What only releases of queries have. Concepts in the place of queries are no words that an attacker could know."""
-    measured = {"released_occurrences": released_occurrences(release, log)}
-    if release.generalized.any():
-        return measured
-    measured["released_distinct"] = released_distinct(release, log)
-    measured[f"query_linkage{CHOSEN}"] = query_linkage(release, assignment, log, victims, CHOSEN, seed)
-    k = claim.values.get("k") if claim is not None else None
-    if isinstance(k, int) and (rare := rare_term_share(release, log, k)) is not None:
-        measured["rare_term_share"] = rare
-    return measured
+    names = set(wanted) or set(columns_of(ReleaseMeasure))
+    found: dict[str, float] = {}
+    for measure in measures_of(ReleaseMeasure):
+        for column in measure.columns:
+            value = measure.value(measured, column.at) if column.name in names else None
+            if value is not None:
+                found[column.name] = value
+    return {name: found[name] for name in columns() if name in found}

@@ -1,8 +1,12 @@
-"""How much of the log came out? The share of queries that a query method releases (Carpineto & Romano, Fig. 5)."""
+"""How much of the log came out, and does it give people away? What only releases of queries have."""
 
 from shoal.anonymizer.base import Release
 from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.attacks.query_linkage import query_linkage, rare_term_share
+from shoal.evaluation.measures.base import ReleaseMeasure
+from shoal.evaluation.measures.linkage import CHOSEN
+from shoal.evaluation.measures.release import MeasuredRelease
 
 
 def released_occurrences(release: Release, log: QueryLog) -> float:
@@ -16,3 +20,80 @@ def released_distinct(release: Release, log: QueryLog) -> float:
     if release.queries is None or len(asked) == 0:
         return 0.0
     return float(asked.texts.is_in(release.queries.query.unique().implode()).sum()) / len(asked)
+
+
+def _occurrences(measured: MeasuredRelease) -> float | None:
+    return None if measured.release.queries is None else released_occurrences(measured.release, measured.log)
+
+
+def _as_typed(measured: MeasuredRelease) -> bool:
+    """Concepts in the place of queries are no words that an attacker could know."""
+    return measured.release.queries is not None and not measured.release.generalized.any()
+
+
+def _distinct(measured: MeasuredRelease) -> float | None:
+    return released_distinct(measured.release, measured.log) if _as_typed(measured) else None
+
+
+def _linkage(measured: MeasuredRelease, m: int) -> float | None:
+    if not _as_typed(measured):
+        return None
+    return query_linkage(measured.release, measured.assignment, measured.log, measured.most_victims, m, measured.seed)
+
+
+def _rare(measured: MeasuredRelease) -> float | None:
+    k = measured.claim.values.get("k") if measured.claim is not None else None
+    return rare_term_share(measured.release, measured.log, k) if isinstance(k, int) and _as_typed(measured) else None
+
+
+distinct_queries_released = ReleaseMeasure(
+    name="released_distinct",
+    title="Distinct queries released",
+    says="The share of the log's distinct queries that are published as they are.",
+    formula="distinct queries published / distinct queries of the log, in lower case with single blanks",
+    heading="utility",
+    better="higher",
+    low=0,
+    high=1,
+    unit="share",
+    paper="Carpineto & Romano 2014, Figure 5",
+    compute=_distinct,
+)
+events_released = ReleaseMeasure(
+    name="released_occurrences",
+    title="Queries released",
+    says="The share of the log's events that are published in some form.",
+    formula="query events published / events of the log",
+    heading="utility",
+    better="higher",
+    low=0,
+    high=1,
+    unit="share",
+    paper="Carpineto & Romano 2014, Figure 5",
+    compute=_occurrences,
+)
+found_by_words = ReleaseMeasure(
+    name="query_linkage",
+    title="Found by {m} words",
+    says="The share of people whom an attacker finds who knows {m} words of their queries and reads all released ones.",
+    formula="as linkage@{m}, with all words of the queries in the place of the terms of profiles",
+    heading="linkability",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    at=(CHOSEN,),
+    compute=_linkage,
+)
+rare_words = ReleaseMeasure(
+    name="rare_term_share",
+    title="Queries with rare words",
+    says="The share of released queries that hold a word typed by fewer than k users.",
+    formula="released query events with a word of fewer than k users / released query events; k is the release's",
+    heading="singling out",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    compute=_rare,
+)

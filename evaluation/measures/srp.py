@@ -10,7 +10,9 @@ from shoal.anonymizer.base import Assignment, Release
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.directory import LevelCategories, TopicDirectory, term_categories
 from shoal.corpus.profiles import Profiles
-from shoal.evaluation.measures.fate import profiles_held
+from shoal.evaluation.measures.base import ReleaseMeasure
+from shoal.evaluation.measures.occurrences import profiles_held
+from shoal.evaluation.measures.release import MeasuredRelease
 
 LEVELS = 5
 CATEGORIES = 5
@@ -65,3 +67,33 @@ def _over(matrix: csr_array, labels: list[str], terms: list[str]) -> csr_array:
     place = np.array([column[label] for label in labels], dtype=np.int64)
     entries = (matrix.data.astype(float), place[matrix.indices], matrix.indptr)
     return csr_array(entries, shape=(matrix.shape[0], len(terms)))
+
+
+def _levels(measured: MeasuredRelease) -> list[float]:
+    measured.progress(1, 2, "comparing topics")
+    return srp(measured.release, measured.assignment, measured.profiles, measured.knowledge)
+
+
+def _at_level(measured: MeasuredRelease, level: int) -> float | None:
+    """Topics are those of terms as they were typed: a generalized label has none."""
+    if not len(measured.release) or measured.release.generalized.any():
+        return None
+    return measured.once(_levels)[level - 1]
+
+
+semantic_remain = ReleaseMeasure(
+    name="srp",
+    title="Topics kept, level {level}",
+    says="The share of a user's topics, at level {level} of the directory, that the published profile still has.",
+    formula="sum over categories of the smaller of a user's count and the published profile's, divided by the user's; "
+    "mean over users. Nothing in common, in groups of k, gives 1/k",
+    heading="utility",
+    better="higher",
+    low=0,
+    high=1,
+    unit="share",
+    paper="Erola et al. 2011, Eq. 4",
+    at=tuple(range(1, LEVELS + 1)),
+    parameter="level",
+    compute=_at_level,
+)

@@ -8,12 +8,11 @@ import numpy as np
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.protocol.metrics import score
+from shoal.evaluation.measures.base import CLICKS, RankingMeasure, Rankings
+from shoal.evaluation.measures.registry import measures_of
 from shoal.evaluation.protocol.precision import TestQueries, gold
 from shoal.search.index import Index
 from shoal.search.rerank import best_first
-
-MEASURES = ("ap10", "p10", "ndcg10", "mrr")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +32,12 @@ class Truth:
     def scores(self, cosine: np.ndarray) -> dict[str, np.ndarray]:
         """One value per user and measure, of all candidates re-ranked by cosine, ties in the engine's order."""
         order = best_first(cosine[self.row])
-        found = score(np.take_along_axis(self.relevant, order, axis=1), self.total)
-        return {f"{name}{self.suffix}": self._per_user(getattr(found, name)) for name in MEASURES}
+        rankings = Rankings(np.take_along_axis(self.relevant, order, axis=1), self.total)
+        return {f"{m.name}{self.suffix}": self._per_user(m.compute(rankings)) for m in measures_of(RankingMeasure)}
 
     def zeros(self) -> dict[str, np.ndarray]:
         """The scores of a method that gave nothing."""
-        return {f"{name}{self.suffix}": np.zeros(len(self.users)) for name in MEASURES}
+        return {f"{m.name}{self.suffix}": np.zeros(len(self.users)) for m in measures_of(RankingMeasure)}
 
     def _per_user(self, values: np.ndarray) -> np.ndarray:
         place = np.searchsorted(self.users, self.user)
@@ -65,7 +64,7 @@ def truth_of_clicks(queries: TestQueries, test: QueryLog, index: Index) -> Truth
     cells = asked[row, None] * len(index) + queries.documents[row]
     relevant = np.isin(cells, wanted) & (queries.documents[row] >= 0)
     total = np.searchsorted(pairs[0], asked[row], "right") - np.searchsorted(pairs[0], asked[row], "left")
-    return Truth("_clicks", row, queries.user[row], relevant, total)
+    return Truth(CLICKS, row, queries.user[row], relevant, total)
 
 
 def _clicked_documents(test: QueryLog, index: Index) -> tuple[np.ndarray, np.ndarray]:

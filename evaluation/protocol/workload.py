@@ -14,10 +14,11 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, TestQueries, choose_queries
-from shoal.evaluation.protocol.split import split_by_time
 from shoal.evaluation.protocol.truth import Truth, truth_of_clicks, truth_of_profiles
 from shoal.evaluation.run.cache import code_digest, read_arrays, write_arrays
 from shoal.search.index import Index, index_for
+
+PROFILE_TENTHS = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,19 @@ def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -
     index.close()
     there = tuple(truth for truth in truths if truth is not None)
     return Workload(train, test, queries, there, profiles.size[there[0].users], without, data), rejected
+
+
+def split_by_time(log: QueryLog) -> tuple[QueryLog, QueryLog]:
+    """The log that profiles are made from and the log of test events, with the same users.
+
+    Both are compacted, so that no query, url or statistic of a test event can be found in the first. A part of an
+    event counts for the profile: a user with up to three events has a profile and no test.
+    """
+    counts = np.diff(log.start)
+    first = -(-counts * PROFILE_TENTHS // 10)
+    place = np.arange(len(log)) - np.repeat(log.start[:-1], counts)
+    early = place < np.repeat(first, counts)
+    return log.select(early).compacted(), log.select(~early).compacted()
 
 
 def _queries(experiment: Experiment, test: QueryLog, index: Index, folder: Path, progress: Progress) -> TestQueries:

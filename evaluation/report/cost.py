@@ -7,10 +7,10 @@ from typing import Any
 import altair as alt
 
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text
-from shoal.evaluation.report.growth import exponents
 from shoal.evaluation.report.html import to_html
 from shoal.evaluation.report.plots import Styles, axis, curves, finished, write_picture
-from shoal.evaluation.results import Results, Row, write_whole
+from shoal.evaluation.run.growth import exponents
+from shoal.evaluation.run.results import Results, Row, write_whole
 
 
 def write_cost(folder: Path, results: Results, growth: Sequence[Row] = (), figures: Sequence[Row] = ()) -> list[str]:

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
+from shoal.evaluation.measures.base import Column
+from shoal.evaluation.measures.registry import headline
 from shoal.evaluation.report.points import is_control
-from shoal.evaluation.results import Results, Row
+from shoal.evaluation.run.results import Results, Row
 
-_COLUMNS = {
-    "ap10": "AP@10", "kept": "kept", "linkage5": "linkage@5", "inference5": "inference@5",
-    "anonymity_min": "fewest users", "ap10_clicks": "AP@10 (clicks)",
-}  # fmt: skip
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -17,14 +15,14 @@ _SPECIAL = {
 
 def to_latex(results: Results, about: str) -> str:
     """A table of all settings, the controls last."""
-    columns = [name for name in _COLUMNS if any(name in row for row in results.rows)]
+    columns = [column for column in headline() if any(column.name in row for row in results.rows)]
     controls = [row for row in results.rows if is_control(row)]
     methods = [row for row in results.rows if not is_control(row)]
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}", r"\centering", rf"\caption{{{escaped(about)}}}",
         rf"\begin{{tabular}}{{ll{'r' * len(columns)}}}", r"\toprule",
-        " & ".join(["method", "setting", *(_COLUMNS[name] for name in columns)]) + r" \\", r"\midrule",
+        " & ".join(["method", "setting", *(escaped(column.short) for column in columns)]) + r" \\", r"\midrule",
         *(_line(row, columns) for row in methods),
         *([r"\midrule"] if methods and controls else []), *(_line(row, columns) for row in controls),
         r"\bottomrule", r"\end{tabular}", r"\end{table}",
@@ -36,15 +34,15 @@ def escaped(text: str) -> str:
     return "".join(_SPECIAL.get(letter, letter) for letter in text)
 
 
-def _line(row: Row, columns: Sequence[str]) -> str:
-    values = [_value(row, name) for name in columns]
+def _line(row: Row, columns: Sequence[Column]) -> str:
+    values = [_value(row, column) for column in columns]
     return " & ".join([escaped(row["method"]), escaped(row["params"]), *values]) + r" \\"
 
 
-def _value(row: Row, name: str) -> str:
-    value = row.get(name)
+def _value(row: Row, column: Column) -> str:
+    value = row.get(column.name)
     if value is None:
         return "--"
-    text = f"{value:.0f}" if name == "anonymity_min" else f"{value:.3f}"
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    text = f"{value:.0f}" if column.measure.unit == "count" else f"{value:.3f}"
+    low, high = row.get(f"{column.name}_low"), row.get(f"{column.name}_high")
     return text if low is None or high is None else rf"{text} {{\scriptsize [{low:.3f}, {high:.3f}]}}"

@@ -1,4 +1,4 @@
-"""How does a result look? One description per picture, from which its SVG, its PNG and its HTML are made."""
+"""How does a result look? One description per picture, from which its SVG and its PNG are made."""
 
 import os
 from collections.abc import Sequence
@@ -95,11 +95,6 @@ def svg(description: dict[str, Any]) -> str:
 
 def png(description: dict[str, Any]) -> bytes:
     return bytes(vl_convert.vegalite_to_png(description, scale=_PIXELS))
-
-
-def html(description: dict[str, Any]) -> str:
-    """A page of its own with the picture, which needs no network."""
-    return str(vl_convert.vegalite_to_html(description, bundle=True))
 
 
 def write_picture(folder: Path, name: str, description: dict[str, Any]) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.evaluation.results import Row
 from shoal.evaluation.run.outcomes import CONTROLS
+from shoal.evaluation.run.results import Row
 
 Measured = Mapping[str, Any]
 

@@ -3,49 +3,54 @@
 from collections.abc import Sequence
 
 from shoal.anonymizer.registry import find_method
+from shoal.evaluation.measures.base import HEADINGS, Column
+from shoal.evaluation.measures.registry import columns, headline
 from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text
-from shoal.evaluation.results import BY_CLICKS, Results, Row, columns_of
+from shoal.evaluation.run.results import Results, Row, columns_in
 
-_PRECISION = ("ap10", "ap10_low", "ap10_high", "kept", "p10", "ndcg10", "mrr")
-_SIZES = ("users", "queries", "users_clicks", "queries_clicks")
-_RISK = (
-    "linkage", "inference", "anonymity", "uniqueness", "alone", "prosecutor", "journalist", "marketer", "fit",
-    "linking", "query_linkage", "rare",
-)  # fmt: skip
-_WORDS = (
-    "**AP@10**: how well the first ten results agree with what the person's own profile ranks first; 1 is the same.",
-    "**kept**: the share of what is personal that is left: 1 like the own profile, 0 like one profile for everyone, "
-    "below 0 worse than that.",
-    "**linkage@m**: an attacker who knows m terms of a person picks the published profile that fits best and names one "
-    "of its users; the share of people found so.",
-    "**inference@m**: how many of ten further terms that attacker then guesses, above naming the commonest ones.",
+_CONTROLS = (
     "**original, plain, everyone, random**: the controls. The own profile, none at all, the average of all, and groups "
-    "made at random.",
+    "made at random."
 )
 
 
-def how_to_read() -> list[Block]:
-    return [Heading("How to read this", 2), Points(_WORDS)]
+def how_to_read(results: Results) -> list[Block]:
+    """The few measures that the answer speaks of; all are defined below."""
+    there = columns_in(results.rows)
+    told = [f"**{column.short}**: {column.says}" for column in headline() if column.name in there and not column.clicks]
+    return [Heading("How to read this", 2), Points((*told, _CONTROLS))]
 
 
 def tables(results: Results) -> list[Block]:
-    """Precision, clicks, risk, utility, the methods, and each setting against its controls."""
-    there = [name for name in columns_of(results.rows) if name not in ("method", "params", *_SIZES)]
-    risk = [name for name in there if name.startswith(_RISK)]
-    clicks = [name for name in BY_CLICKS if name in there]
-    rest = [name for name in there if name not in (*_PRECISION, *risk, *clicks)]
-    parts = [
-        ("Precision, against the own ranking (means over people, 95 % bootstrap intervals)", [*_PRECISION]),
-        ("Precision, against what people clicked", clicks),
-        ("Risk: what an attacker gets", risk),
-        ("Utility: what is lost", rest),
-    ]
+    """The measures under their headings, each setting against its controls, and what every measure means."""
+    there = [columns()[name] for name in columns_in(results.rows) if name in columns()]
     made: list[Block] = [Heading("All numbers", 2)]
-    for caption, names in parts:
-        present = [name for name in names if name in there]
-        if present:
-            made.append(_table(results.rows, present, caption))
-    return [*made, *_comparisons(results), *_losers(results), *_methods(results)]
+    for caption, wanted in _parts(there):
+        if wanted:
+            made.append(_table(results.rows, [column.name for column in wanted], caption))
+    return [*made, *_comparisons(results), *_losers(results), *_definitions(there), *_methods(results)]
+
+
+def _parts(there: Sequence[Column]) -> list[tuple[str, list[Column]]]:
+    """The columns under each heading; precision twice, since clicks are another truth."""
+    parts = []
+    for heading in HEADINGS:
+        for clicks in (False, True):
+            caption = heading.capitalize() + (", against what people clicked" if clicks else "")
+            parts.append((caption, [c for c in there if c.measure.heading == heading and c.clicks == clicks]))
+    return parts
+
+
+def _definitions(there: Sequence[Column]) -> list[Block]:
+    """Every measure that stands in a table of the report."""
+    used = list(dict.fromkeys(column.measure for column in there))
+    lines = tuple(
+        (", ".join(c.name for c in m.columns if c in there), m.told(m.title), m.told(m.says), m.told(m.formula),
+         f"{m.better} is better" if m.better != "neither" else "", m.range, m.paper)
+        for m in used
+    )  # fmt: skip
+    header = ("column", "measure", "what it says", "formula", "direction", "range", "from")
+    return [Heading("The measures", 2), Table(header, lines, "What every number means", folded=True)]
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str], caption: str) -> Table:

@@ -5,17 +5,11 @@ from typing import Any
 
 import altair as alt
 
+from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, finished
 from shoal.evaluation.report.points import Curve, front, having, is_control, name_of
-from shoal.evaluation.results import Row
+from shoal.evaluation.run.results import Row
 
-LONG = {
-    "ap10": "AP@10 against the own ranking",
-    "kept": "share of the personal that is kept",
-    "ap10_clicks": "AP@10 against what was clicked",
-    "linkage5": "linkage@5: share of people found by 5 known terms",
-    "inference5": "inference@5: precision of guessed terms, above chance",
-}
 _CONTROL_MARKS = {"plain": "square", "everyone": "circle", "original": "diamond"}
 _ALIKE = ("plain", "everyone")  # often side by side: the name of one stands above its mark, of the other below
 _LEGEND = "grey band: no setting is better on both; bars: 95 % intervals over people; open marks: controls"
@@ -34,11 +28,17 @@ def tradeoff(
     methods = [c for c in made if not is_control(c.rows[0]) and having(c.rows, precision, risk)]
     if not methods:
         return None
-    x = alt.X("x:Q", title=f"{LONG.get(risk, risk)}   (less risk is left)", scale=_risk_scale(rows, risk), axis=axis())
-    y = alt.Y("y:Q", title=named or LONG.get(precision, precision), axis=axis(), scale=alt.Scale(zero=False, nice=True))
+    x = alt.X("x:Q", title=f"{_axis_title(risk)}   (less risk is left)", scale=_risk_scale(rows, risk), axis=axis())
+    y = alt.Y("y:Q", title=named or _axis_title(precision), axis=axis(), scale=alt.Scale(zero=False, nice=True))
     drawn = curves([p for c in methods for p in _points(c, rows, precision, risk)], x, y, styles, title="method")
     parts: list[Any] = [_front(rows, precision, risk, x, y), drawn, *_controls(rows, made, precision, risk, x, y)]
     return finished(alt.layer(*parts).resolve_scale(color="independent", shape="independent"), title, _LEGEND)
+
+
+def _axis_title(name: str) -> str:
+    """The name as papers write it, and what it is."""
+    column = columns()[name]
+    return column.title if column.short == column.title else f"{column.short}: {column.title.lower()}"
 
 
 def _points(curve: Curve, rows: Sequence[Row], precision: str, risk: str) -> list[dict[str, Any]]:

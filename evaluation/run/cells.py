@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import inspect
 import json
 import time
 from dataclasses import dataclass
@@ -18,13 +17,14 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
-from shoal.evaluation.measures.release import measure_release
+from shoal.evaluation.experiment.settings import Setting
+from shoal.evaluation.measures.base import ReleaseMeasure
+from shoal.evaluation.measures.registry import columns_of, measures
+from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 from shoal.evaluation.protocol.precision import published_cosines
 from shoal.evaluation.protocol.workload import Workload
-from shoal.evaluation.results import PRECISION
-from shoal.evaluation.run.cache import read_arrays, write_arrays
+from shoal.evaluation.run.cache import plugin_digest, read_arrays, write_arrays
 from shoal.evaluation.run.memory import PeakMemory
-from shoal.evaluation.settings import Setting
 from shoal.search.index import Index, index_for
 
 _FEW = 60  # users
@@ -68,7 +68,7 @@ class Laboratory:
         """Where a cell is kept: a name made from all that it depends on."""
         inputs = [
             self.workload.data, setting.method, setting.values, seed, self.experiment.queries,
-            self.experiment.seeds[0], self.experiment.victims, self.experiment.measures, _source(setting.method),
+            self.experiment.seeds[0], self.experiment.victims, self.experiment.measures, *_other_code(setting.method),
         ]  # fmt: skip
         name = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:20]
         return self.folder / f"{setting.method}-{name}.npz"
@@ -125,16 +125,15 @@ class Laboratory:
         return {name: values for truth in workload.truths for name, values in truth.scores(cosine).items()}
 
     def _measures(self, made: Anonymized, seed: int, progress: Progress) -> dict[str, float]:
-        """Attacks on the release and its utility, unless only columns of precision are wanted."""
-        wanted = self.experiment.measures
-        if wanted and set(wanted) <= set(PRECISION):
+        """Attacks on the release and its utility: all, or those that are wanted."""
+        wanted = [name for name in columns_of(ReleaseMeasure) if name in self.experiment.measures]
+        if self.experiment.measures and not wanted:
             return {}
-        measured = measure_release(
-            made.release, made.assignment, self.workload.train, self.knowledge,
-            seed=seed, victims=self.experiment.victims, claim=made.claim, test_log=self.workload.test,
-            progress=progress,
+        measured = MeasuredRelease(
+            made.release, made.assignment, self.workload.train, self.knowledge, seed, self.experiment.victims,
+            made.claim, made.suppressed, later_log=self.workload.test, progress=progress,
         )  # fmt: skip
-        return measured | {"suppressed": float(made.suppressed.occurrences)}
+        return measure_release(measured, wanted)
 
     def failed(self, reason: str) -> Cell:
         """The cell of a method that gave nothing."""
@@ -142,6 +141,7 @@ class Laboratory:
         return Cell(zeros, {}, 0.0, 0.0, 0.0, 0.0, " ".join(reason.split()))
 
 
-def _source(method: str) -> str:
-    """A digest of the file that holds a method, which may be another package's."""
-    return hashlib.sha256(Path(inspect.getfile(find_method(method))).read_bytes()).hexdigest()
+def _other_code(method: str) -> list[str]:
+    """Digests of the code of other packages that a cell is made by: its method's, and that of measures."""
+    modules = [find_method(method).__module__, *(measure.module for measure in measures().values())]
+    return [plugin_digest(module) for module in sorted(set(modules)) if not module.startswith("shoal.")]

@@ -9,10 +9,10 @@ import numpy as np
 from shoal.corpus.logs.aol import Rejected
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
+from shoal.evaluation.experiment.settings import Setting, distinct, make_setting
 from shoal.evaluation.protocol.workload import Workload, prepare
 from shoal.evaluation.run.cells import Cell, Laboratory
 from shoal.evaluation.run.workers import Task, cores, run_all
-from shoal.evaluation.settings import Setting, distinct, make_setting
 
 CONTROLS = ("plain", "everyone", "random", "original")
 

@@ -3,14 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
-from shoal.evaluation.results import Results, Row, rounded
+from shoal.evaluation.measures.base import Measure, RankingMeasure, Served, ServedMeasure
+from shoal.evaluation.measures.registry import measures_of
+from shoal.evaluation.protocol.truth import Truth
 from shoal.evaluation.run.outcomes import CONTROLS, Outcome, Run, with_controls
-from shoal.evaluation.statistics import compare, holm, intervals, losers
+from shoal.evaluation.run.results import Results, Row, rounded
+from shoal.evaluation.run.statistics import compare, holm, intervals, losers
+
+M = TypeVar("M", bound=Measure)
 
 
 def conduct(run: Run, progress: Progress = silent) -> Results:
@@ -37,28 +43,37 @@ def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequenc
     )
 
 
-def kept(ap10: float, everyone: float) -> float:
-    """The share of what is personal that a method keeps; 0 where the average of all users already has all of it."""
-    return (ap10 - everyone) / (1 - everyone) if everyone < 1 else 0.0
-
-
 def _named(outcome: Outcome) -> Row:
     return {"method": outcome.setting.method, "params": outcome.setting.params}
 
 
 def _rows(run: Run, shown: Sequence[Outcome], outcomes: Sequence[Outcome]) -> list[Row]:
-    everyone = next(o.ap10 for o in outcomes if o.setting.method == "everyone")
-    rows = [_named(o) | {"kept": rounded(kept(o.ap10, everyone))} for o in shown]
+    rows = [_named(o) for o in shown]
     for truth in run.workload.truths:
-        bounds = intervals(np.stack([o.scores[f"ap10{truth.suffix}"] for o in shown]), run.experiment.seeds[0])
-        for row, (low, high) in zip(rows, bounds, strict=True):
-            row[f"users{truth.suffix}"], row[f"queries{truth.suffix}"] = len(truth.users), len(truth.row)
-            row[f"ap10{truth.suffix}_low"], row[f"ap10{truth.suffix}_high"] = rounded(low), rounded(high)
+        for row, served in zip(rows, _served(truth, shown, outcomes), strict=True):
+            row |= {f"{m.name}{truth.suffix}": rounded(m.compute(served)) for m in _of(ServedMeasure, truth)}
+        for name in (f"{m.name}{truth.suffix}" for m in _of(RankingMeasure, truth) if m.interval):
+            bounds = intervals(np.stack([o.scores[name] for o in shown]), run.experiment.seeds[0])
+            for row, (low, high) in zip(rows, bounds, strict=True):
+                row |= {f"{name}_low": rounded(low), f"{name}_high": rounded(high)}
     for row, outcome in zip(rows, shown, strict=True):
         row |= {name: rounded(float(values.mean())) for name, values in outcome.scores.items()}
         row |= {name: rounded(value) for name, value in outcome.measures.items()}
     wanted = {"method", "params", *run.experiment.measures} if run.experiment.measures else None
     return [{name: value for name, value in row.items() if wanted is None or name in wanted} for row in rows]
+
+
+def _served(truth: Truth, shown: Sequence[Outcome], outcomes: Sequence[Outcome]) -> list[Served]:
+    """How each setting served the people of a truth."""
+    ap10 = f"ap10{truth.suffix}"
+    floor = next(o.scores[ap10] for o in outcomes if o.setting.method == "everyone")
+    names = [(measure.name, f"{measure.name}{truth.suffix}") for measure in measures_of(RankingMeasure)]
+    return [Served({name: o.scores[full] for name, full in names}, floor, len(truth.row)) for o in shown]
+
+
+def _of(kind: type[M], truth: Truth) -> list[M]:
+    """The measures of a kind that have a meaning against this truth."""
+    return [measure for measure in measures_of(kind) if bool(truth.suffix) in measure.truths]
 
 
 def _comparisons(shown: Sequence[Outcome], outcomes: Sequence[Outcome], suffix: str, seed: int) -> list[Row]:

@@ -11,11 +11,14 @@ from shoal.anonymizer.parameters import Parameter, Value
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
-from shoal.evaluation.levels import inside
-from shoal.evaluation.results import Results, Row, rounded
+from shoal.evaluation.experiment.levels import inside
+from shoal.evaluation.experiment.settings import Setting, distinct, make_setting, privacy_parameter
+from shoal.evaluation.measures.base import ReleaseMeasure
+from shoal.evaluation.measures.precision import share_kept
+from shoal.evaluation.measures.registry import columns_of
 from shoal.evaluation.run.outcomes import Outcome, Run, with_controls
-from shoal.evaluation.run.summary import kept, summarize
-from shoal.evaluation.settings import Setting, distinct, make_setting, privacy_parameter
+from shoal.evaluation.run.results import Results, Row, rounded
+from shoal.evaluation.run.summary import summarize
 
 ROUNDS = 4
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -40,8 +43,9 @@ class Risk:
         return f"{self.measure}{self.sign}{self.bound:g}"
 
 
-def parse_risk(text: str, measures: Sequence[str]) -> Risk:
-    """A bound as text, on one of these measures."""
+def parse_risk(text: str) -> Risk:
+    """A bound as text, on one column of what is measured of a release."""
+    measures = columns_of(ReleaseMeasure)
     found = _RISK.fullmatch(text)
     try:
         bound = float(found[3]) if found else None
@@ -142,5 +146,5 @@ def _row(method: str, outcomes: Sequence[Outcome], risk: Risk, everyone: float) 
     return {
         "method": method, "params": best.setting.params, "meets": str(risk),
         risk.measure: rounded(best.measures[risk.measure]), "ap10": rounded(best.ap10),
-        "kept": rounded(kept(best.ap10, everyone)),
+        "kept": rounded(share_kept(best.ap10, everyone)),
     }  # fmt: skip

@@ -10,8 +10,8 @@ from multiprocessing.synchronize import Event
 
 from shoal.corpus.errors import Cancelled
 from shoal.corpus.progress import Progress
+from shoal.evaluation.experiment.settings import Setting
 from shoal.evaluation.run.cells import Cell, Laboratory
-from shoal.evaluation.settings import Setting
 
 Task = tuple[Setting, int]  # a setting and a seed
 _POLL_SECONDS = 0.2

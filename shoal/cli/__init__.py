@@ -10,7 +10,8 @@ from importlib.metadata import version
 from shoal.corpus.errors import InputError
 
 COMMANDS = (
-    "setup", "serve", "methods", "simulate", "anonymize", "verify", "measure", "search", "evaluate", "bench", "admin",
+    "setup", "serve", "methods", "measures", "simulate", "anonymize", "verify", "measure", "search", "evaluate",
+    "bench", "admin",
 )  # fmt: skip
 
 

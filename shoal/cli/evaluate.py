@@ -12,14 +12,15 @@ from shoal.cli.printing import bar, print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.evaluation.experiment import make_experiment, read_experiment
 from shoal.evaluation.figures.running import measure_figures
-from shoal.evaluation.report.growth import growth
-from shoal.evaluation.report.writing import write_report
-from shoal.evaluation.results import RELEASE_MEASURES, Results, columns_of, write_results
+from shoal.evaluation.measures.base import Column, CostMeasure
+from shoal.evaluation.measures.registry import columns as all_columns
+from shoal.evaluation.measures.registry import columns_of
+from shoal.evaluation.report.report_files import write_report
+from shoal.evaluation.run.growth import growth
 from shoal.evaluation.run.outcomes import begin
+from shoal.evaluation.run.results import Results, columns_in, write_results
 from shoal.evaluation.run.summary import conduct
 from shoal.evaluation.run.target import parse_risk, seek
-
-SHOWN = ("method", "params", "ap10", "ap10_low", "ap10_high", "kept", "linkage5", "inference5", "anonymity_min")
 
 
 def add_commands(commands: Commands) -> None:
@@ -51,7 +52,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
     if options.films:
         return run_evaluate_films(options, tuple(_given(options).get("seeds", ())))
     experiment = make_experiment(_given(options))
-    risk = parse_risk(options.risk, RELEASE_MEASURES) if options.risk else None
+    risk = parse_risk(options.risk) if options.risk else None
     if options.jobs < 0:
         raise InputError(f"--jobs {options.jobs}: expected a number of processes from 1, or 0 for one per core")
     if options.out.exists() and not options.out.is_dir():
@@ -92,17 +93,21 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _is_shown(column: Column) -> bool:
+    return column.is_headline and not column.clicks
+
+
 def _print_results(results: Results, folder: Path) -> None:
     data, costs = results.data, results.costs
     print(
         f"{data['evaluated_users']} of {data['users']} users, {data['evaluated_queries']} test queries "
         f"({data['queries_with_too_few_candidates']} left out for want of candidates)"
     )
-    columns = [name for name in columns_of(results.rows) if name in SHOWN]
+    columns = [name for name in columns_in(results.rows) if name not in all_columns() or _is_shown(all_columns()[name])]
     rows = [[row.get(name, "") for name in columns] for row in results.rows]
+    timed = [*columns_of(CostMeasure), "cell_seconds"]
     print_table(
-        [[*row, cost["seconds"], cost["peak_mb"], cost["cell_seconds"]] for row, cost in zip(rows, costs, strict=True)],
-        [*columns, "seconds", "peak_mb", "cell_seconds"],
+        [[*row, *(cost[name] for name in timed)] for row, cost in zip(rows, costs, strict=True)], [*columns, *timed]
     )
     if results.target:
         print("\nthe setting of each method that meets the risk and keeps most precision:")

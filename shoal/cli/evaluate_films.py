@@ -5,16 +5,15 @@ from pathlib import Path
 
 from shoal.cli.printing import bar, print_json, print_table
 from shoal.corpus.errors import InputError
-from shoal.evaluation.films.experiment import DEFAULT_SEEDS, FilmResults, run_films
-from shoal.evaluation.films.stored import write_films
-from shoal.evaluation.films.telling import film_blocks, headline
+from shoal.evaluation.experiment.settings import parse_methods
+from shoal.evaluation.films.experiment import DEFAULT_SEEDS, FilmResults, run_films, write_films
+from shoal.evaluation.films.film_report import film_blocks, headline
 from shoal.evaluation.report.blocks import Picture
 from shoal.evaluation.report.html import to_html
 from shoal.evaluation.report.markdown import to_markdown
 from shoal.evaluation.report.plots import write_picture
-from shoal.evaluation.report.writing import rewrite_report
-from shoal.evaluation.results import write_whole
-from shoal.evaluation.settings import parse_methods
+from shoal.evaluation.report.report_files import rewrite_report
+from shoal.evaluation.run.results import write_whole
 
 SHOWN = ("design", "method", "params", "people", "ap10", "ap10_low", "ap10_high", "help_kept", "linkage5")
 _OF_LOGS = ("corpus", "log", "config", "risk", "figures", "queries", "measures", "taxonomy", "directory", "dictionary")

@@ -7,7 +7,8 @@ from pathlib import Path
 from shoal.anonymizer.release_files import read_release
 from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of
 from shoal.cli.printing import bar, print_json, print_table
-from shoal.evaluation.measures.release import measure_release
+from shoal.evaluation.measures.registry import columns
+from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
 
 def add_commands(commands: Commands) -> None:
@@ -30,12 +31,13 @@ def run_measure(options: argparse.Namespace) -> None:
         _ = knowledge.directory  # a bad file is refused before any work is done
     with bar() as progress:
         log, _ = log_of(options, progress)
-        measured = measure_release(
-            stored.release, stored.assignment, log, knowledge,
-            seed=options.seed, victims=options.victims, claim=stored.manifest.claim, progress=progress,
+        release = MeasuredRelease(
+            stored.release, stored.assignment, log, knowledge, options.seed, options.victims,
+            stored.manifest.claim, stored.manifest.suppressed, progress=progress,
         )  # fmt: skip
-    measured["suppressed"] = float(stored.manifest.suppressed.occurrences)
+        measured = measure_release(release)
     if options.json:
         print_json(measured)
     else:
-        print_table([[name, value] for name, value in measured.items()], ["measure", "value"])
+        rows = [[name, value, columns()[name].title] for name, value in measured.items()]
+        print_table(rows, ["measure", "value", "what"])

@@ -9,7 +9,7 @@ from shoal.cli import main
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row, benchmarks
-from shoal.evaluation.bench.measuring import fitted_exponent, in_own_process
+from shoal.evaluation.bench.timing import fitted_exponent, in_own_process
 from shoal.evaluation.run.memory import PeakMemory
 
 

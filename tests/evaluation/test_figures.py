@@ -11,11 +11,11 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import make_log
 from shoal.evaluation.figures import all_figures, figure_settings
 from shoal.evaluation.figures.drawing import figure_blocks, picture, points_of
-from shoal.evaluation.figures.seeing import compared, trend, verdict
 from shoal.evaluation.figures.sensitive import f_beta, sensitive_queries
+from shoal.evaluation.figures.verdicts import compared, trend, verdict
 from shoal.evaluation.report.blocks import Picture, Text
-from shoal.evaluation.report.growth import exponents
 from shoal.evaluation.report.plots import svg
+from shoal.evaluation.run.growth import exponents
 
 FIGURES = {figure.id: figure for figure in all_figures()}
 

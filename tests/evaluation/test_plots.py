@@ -1,6 +1,5 @@
 """Do pictures say what they should, in every form, and look apart also without colour?"""
 
-import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -8,7 +7,7 @@ from xml.etree import ElementTree
 import altair as alt
 import pytest
 
-from shoal.evaluation.report.plots import COLOURS, DASHES, SHAPES, Styles, curves, finished, html, svg, write_picture
+from shoal.evaluation.report.plots import COLOURS, DASHES, SHAPES, Styles, curves, finished, svg, write_picture
 
 DATA = [
     {"x": x, "y": y, "low": y - 0.1, "high": y + 0.1, "curve": curve, "step": x, "tell": f"{curve} at {x}"}
@@ -30,12 +29,11 @@ def test_a_picture_names_its_curves_its_title_and_every_mark(picture: dict[str, 
         assert text in drawn
 
 
-def test_one_description_gives_files_and_a_page_that_needs_no_network(picture: dict[str, Any], tmp_path: Path) -> None:
+def test_one_description_gives_both_files(picture: dict[str, Any], tmp_path: Path) -> None:
     text = write_picture(tmp_path, "p", picture)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.png", "p.svg"]
     assert (tmp_path / "p.svg").read_text() == text
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    assert not re.search(r"<(script|link|img)[^>]+(src|href)=.https?:", html(picture))
 
 
 def test_a_picture_is_the_same_each_time_it_is_drawn(picture: dict[str, Any]) -> None:

@@ -12,8 +12,8 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import build_profiles
 from shoal.evaluation.protocol.precision import TestQueries, choose_queries, published_cosines
-from shoal.evaluation.protocol.split import split_by_time
 from shoal.evaluation.protocol.truth import truth_of_clicks, truth_of_profiles
+from shoal.evaluation.protocol.workload import split_by_time
 from shoal.search.index import Index, index_for
 
 KNOWN = Knowledge()

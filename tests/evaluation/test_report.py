@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from shoal.cli import main
+from shoal.evaluation.report.answer import answer
 from shoal.evaluation.report.blocks import Picture, Table, Text, listed, number, percent
 from shoal.evaluation.report.latex import escaped
 from shoal.evaluation.report.points import best_at, curves_of, front
-from shoal.evaluation.report.stored import read_growth, read_results
-from shoal.evaluation.report.story import answer
-from shoal.evaluation.report.writing import report_blocks, rewrite_report, write_report
-from shoal.evaluation.results import Results, Row
+from shoal.evaluation.report.report_files import report_blocks, rewrite_report, write_report
+from shoal.evaluation.run.results import Results, Row, read_growth, read_results
 
 METHODS = "plain;original;everyone;random:k=2,3;linkability:p=1,0.4;clump:k=2,3"
 
@@ -138,7 +137,7 @@ def test_results_without_attacks_or_methods_still_make_a_report(results: Results
 def test_the_growth_of_time_is_measured_and_drawn(
     corpus_file: Path, log_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.evaluation.report.growth.FEWEST_USERS", 20)
+    monkeypatch.setattr("shoal.evaluation.run.growth.FEWEST_USERS", 20)
     given = ["evaluate", "--corpus", str(corpus_file), "--log", str(log_file), "--out", str(tmp_path), "--jobs", "1"]
     assert main([*given, "--methods", "plain;linkability:p=1;clump:k=2;partition:k=2"]) == 0
     rows = read_growth(tmp_path)

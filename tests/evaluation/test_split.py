@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
-from shoal.evaluation.protocol.split import split_by_time
+from shoal.evaluation.protocol.workload import split_by_time
 
 
 def log_of(rows: list[tuple[str, str, int]]) -> QueryLog:

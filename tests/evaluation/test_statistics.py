@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.evaluation.statistics import compare, holm, intervals, losers, sign_flip_test
+from shoal.evaluation.run.statistics import compare, holm, intervals, losers, sign_flip_test
 
 
 def test_the_interval_is_that_of_scipys_bootstrap() -> None:

@@ -7,20 +7,19 @@ import pytest
 from shoal.cli import main
 from shoal.corpus.errors import InputError
 from shoal.evaluation.experiment import make_experiment
-from shoal.evaluation.results import RELEASE_MEASURES
 from shoal.evaluation.run.outcomes import begin
 from shoal.evaluation.run.target import Risk, parse_risk, seek
 
 
 @pytest.mark.parametrize("text", ["linkage5<=0.05", " linkage5 <= 5e-2 "])
 def test_a_bound_is_read(text: str) -> None:
-    assert parse_risk(text, RELEASE_MEASURES) == Risk("linkage5", "<=", 0.05)
+    assert parse_risk(text) == Risk("linkage5", "<=", 0.05)
 
 
 @pytest.mark.parametrize("text", ["linkage5", "linkage5<=", "linkage5<=x", "0.05>=linkage5", "linkage5<=1-2"])
 def test_what_is_no_bound_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="is no bound"):
-        parse_risk(text, RELEASE_MEASURES)
+        parse_risk(text)
 
 
 def test_settings_between_the_levels_are_tried_until_one_number_is_left(

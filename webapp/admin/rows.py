@@ -10,25 +10,19 @@ from sqlalchemy import select
 
 from shoal.anonymizer.registry import methods
 from shoal.corpus.errors import InputError
+from shoal.evaluation.measures.base import Column
+from shoal.evaluation.measures.registry import columns
 from shoal.webapp.database import Database, Job, LogFile, Release
 from shoal.webapp.database.models import PREVIEW, RUN, RUNNING, STATES, now
 from shoal.webapp.jobs.making import release_title
 
-# Measures that lists show, with what they mean and which way is better (1: more, -1: less, 0: neither).
-MEASURES: dict[str, tuple[str, str, int]] = {
-    "ap10": ("AP@10", "precision against each person's own ranking; 1 is all of it", 1),
-    "kept": ("Kept", "share of what is personal that is kept; 0 is the average of all users", 1),
-    "p10": ("P@10", "share of the first ten results that the own profile would show too", 1),
-    "ndcg10": ("nDCG@10", "precision that counts the order", 1),
-    "mrr": ("MRR", "how high the first right result stands", 1),
-    "linkage5": ("Found", "people that an attacker finds who knows five of their terms", -1),
-    "inference5": ("Inferred", "what that attacker learns beyond what everybody knows", -1),
-    "anonymity_min": ("Smallest group", "the fewest users behind one profile", 1),
-    "anonymity_median": ("Median group", "users behind one profile, in the middle", 1),
-    "suppressed": ("Suppressed", "occurrences of terms that were left out", -1),
-    "seconds": ("Seconds", "time to make the release", -1),
-}
-SORTS = ("number", "method", "state", "users", *MEASURES)
+_BETTER = {"higher": 1, "lower": -1, "neither": 0}
+OWN = ("number", "method", "state", "users")  # what rows are sorted by besides measures
+
+
+def shown_measures() -> dict[str, Column]:
+    """What may be shown of a run, by the names of columns."""
+    return {name: column for name, column in columns().items() if not column.end and not column.clicks}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +78,7 @@ class Wanted:
 
 
 def read_wanted(arguments: Mapping[str, str]) -> Wanted:
-    choices = {"method": tuple(methods()), "state": STATES, "kind": (RUN, PREVIEW), "sort": SORTS}
+    choices = {"method": tuple(methods()), "state": STATES, "kind": (RUN, PREVIEW), "sort": (*OWN, *shown_measures())}
     given = {name: arguments.get(name, "") for name in choices}
     for name, value in given.items():
         if value and value not in choices[name]:
@@ -146,15 +140,15 @@ def compared_params(rows: Sequence[RunRow]) -> list[ComparedLine]:
 
 def compared_measures(rows: Sequence[RunRow]) -> list[ComparedLine]:
     lines = []
-    for key, (title, help, better) in MEASURES.items():
+    for key, column in shown_measures().items():
         values = [row.measured.get(key) for row in rows]
         known = [value for value in values if value is not None]
         if not known:
             continue
-        differs = len(set(known)) > 1
+        differs, better = len(set(known)) > 1, _BETTER[column.measure.better]
         top = (max(known) if better > 0 else min(known)) if better and differs else None
         best = [value is not None and value == top for value in values]
-        lines.append(ComparedLine(key, title, help, values, differs, best))
+        lines.append(ComparedLine(key, column.title, column.says, values, differs, best))
     return lines
 
 

@@ -12,7 +12,6 @@ from shoal.webapp.admin.choosing import whole_number
 from shoal.webapp.admin.panel import operator, panel
 from shoal.webapp.admin.picture import precision_risk_svg
 from shoal.webapp.admin.rows import (
-    MEASURES,
     RunRow,
     compared_measures,
     compared_params,
@@ -20,6 +19,7 @@ from shoal.webapp.admin.rows import (
     job_status,
     read_wanted,
     run_rows,
+    shown_measures,
 )
 from shoal.webapp.context import database, releases, settings
 from shoal.webapp.database import Job
@@ -40,7 +40,7 @@ def overview() -> str:
     return render_template(
         "admin/overview.html", active=active, switches=switches[:5], back=previous(switches),
         busy=[(row, job_status(row.job)) for row in rows if row.job.state in (QUEUED, RUNNING)],
-        picture=_picture(rows), measures=MEASURES,
+        picture=_picture(rows), measures=shown_measures(),
         can_activate=[one.release_id for one in releases().listed() if one.verdict.holds],
     )  # fmt: skip
 
@@ -61,7 +61,7 @@ def runs() -> str:
     tend(database(), settings())
     wanted = read_wanted(request.args)
     return render_template(
-        "admin/runs.html", rows=run_rows(database(), wanted), wanted=wanted, measures=MEASURES, states=STATES,
+        "admin/runs.html", rows=run_rows(database(), wanted), wanted=wanted, measures=shown_measures(), states=STATES,
         methods=[method.info for method in methods().values()],
     )  # fmt: skip
 
@@ -72,7 +72,7 @@ def run(number: int) -> str:
     row = get_row(database(), number)
     info = methods()[row.method].info if row.method in methods() else None
     return render_template(
-        "admin/run.html", row=row, info=info, measures=MEASURES, status=job_status(row.job),
+        "admin/run.html", row=row, info=info, measures=shown_measures(), status=job_status(row.job),
         concerns=concerns(row.release, info.does_not_protect if info else "") if row.release else [],
         files=public_files(row), can_activate=_can_activate(row),
     )  # fmt: skip

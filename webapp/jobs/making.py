@@ -17,7 +17,7 @@ from shoal.anonymizer.registry import find_method, make_method
 from shoal.anonymizer.release_files import read_release, write_release
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.settings import privacy_parameter, written
+from shoal.evaluation.experiment.settings import privacy_parameter, written
 from shoal.search.index import Index, index_for
 from shoal.webapp.database import Database, Job, Release
 from shoal.webapp.database.models import DONE, now

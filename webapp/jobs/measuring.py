@@ -8,11 +8,11 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.measures.release import measure_release
+from shoal.evaluation.measures.precision import share_kept
+from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 from shoal.evaluation.protocol.precision import TestQueries, choose_queries, published_cosines
-from shoal.evaluation.protocol.split import split_by_time
 from shoal.evaluation.protocol.truth import Truth, truth_of_profiles
-from shoal.evaluation.run.summary import kept
+from shoal.evaluation.protocol.workload import split_by_time
 from shoal.search.index import Index
 
 _VICTIMS = 500  # of each attack
@@ -23,9 +23,11 @@ _AVERAGE = "everyone"  # the control that `kept` is counted from
 
 def measure_risk(made: Anonymized, log: QueryLog, method: Method, seed: int, progress: Progress) -> dict[str, float]:
     """What an attacker gets out of the published profiles, and how many users share one."""
-    return measure_release(
-        made.release, made.assignment, log, method.knowledge, seed=seed, victims=_VICTIMS, progress=progress
-    )
+    release = MeasuredRelease(
+        made.release, made.assignment, log, method.knowledge, seed, _VICTIMS, suppressed=made.suppressed,
+        progress=progress,
+    )  # fmt: skip
+    return measure_release(release)
 
 
 def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, progress: Progress) -> dict[str, float]:
@@ -49,7 +51,7 @@ def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, pr
     except InputError:
         return {}
     average = _scores(train, queries, truth, index, make_method(_AVERAGE, {}, method.knowledge), seed, progress)
-    return scores | {"kept": kept(scores["ap10"], average["ap10"]), "queries": float(len(queries))}
+    return scores | {"kept": share_kept(scores["ap10"], average["ap10"]), "queries": float(len(queries))}
 
 
 def _some_users(test: QueryLog, seed: int) -> QueryLog:

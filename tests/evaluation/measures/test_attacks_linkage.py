@@ -13,9 +13,7 @@ from shoal.anonymizer.contract.sample_logs import sample_log
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
-from shoal.evaluation.attacks.attackers import attackers
-from shoal.evaluation.attacks.fit import fit
-from shoal.evaluation.attacks.linkage import Linkage, evidence, link
+from shoal.evaluation.attacks.linkage import Linkage, attackers, evidence, link, link_later
 from shoal.evaluation.attacks.one_victim import attack
 from shoal.evaluation.attacks.uniqueness import uniqueness
 from shoal.evaluation.attacks.victims import Victims, choose_victims
@@ -181,8 +179,8 @@ def test_whoever_saw_the_victim_later_needs_no_number_of_terms(
     victims = choose_victims(profiles_of({"a": "beef", "b": "milk", "c": "milk"}, food), 10)
     later = profiles_of({"b": "apple", "a": "milk beef beef beef", "z": "milk"}, food)
     # a is found; of b only an apple is known, so one of two profiles is guessed; c asked nothing later.
-    assert fit(PublishedView(release, food), assignment, victims, later) == pytest.approx((1 + 0.5) / 2)
-    assert fit(PublishedView(release, food), assignment, victims, profiles_of({"z": "milk"}, food)) is None
+    assert link_later(PublishedView(release, food), assignment, victims, later) == pytest.approx((1 + 0.5) / 2)
+    assert link_later(PublishedView(release, food), assignment, victims, profiles_of({"z": "milk"}, food)) is None
 
 
 # One victim

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,9 @@ from shoal.cli import main
 from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.measures.release import measure_release
-from shoal.evaluation.results import RELEASE_MEASURES
+from shoal.evaluation.measures.base import ReleaseMeasure
+from shoal.evaluation.measures.registry import columns, columns_of
+from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
 METHODS = [
     ("plain", {}), ("original", {}), ("everyone", {}), ("random", {"k": 4}), ("linkability", {"p": 0.2}),
@@ -22,7 +24,6 @@ METHODS = [
     ("partition", {"k": 4}), ("affinity", {"k": 2}), ("equality", {"k": 2}), ("wordnet-queries", {"k": 4}),
     ("microaggregation", {"k": 3}),
 ]  # fmt: skip
-SHARES = ("linkage", "inference", "uniqueness", "bLM", "ncp", "recall", "srp", "released", "rare", "ggd_per")
 
 
 def released(log: QueryLog, method: str, settings: dict[str, object]) -> Anonymized:
@@ -30,28 +31,33 @@ def released(log: QueryLog, method: str, settings: dict[str, object]) -> Anonymi
     return made.run(log)
 
 
+def measure(made: Anonymized, log: QueryLog, **more: Any) -> dict[str, float]:
+    given = {"claim": made.claim, "suppressed": made.suppressed} | more
+    return measure_release(MeasuredRelease(made.release, made.assignment, log, Knowledge(), **given))
+
+
 def measured(log: QueryLog, method: str, settings: dict[str, object]) -> dict[str, float]:
-    made = released(log, method, settings)
-    return measure_release(made.release, made.assignment, log, Knowledge(), claim=made.claim)
+    return measure(released(log, method, settings), log)
 
 
 @pytest.mark.parametrize(("method", "settings"), METHODS, ids=lambda value: str(value))
 def test_every_measure_is_a_number_in_its_range(method: str, settings: dict[str, object]) -> None:
     found = measured(sample_log(), method, settings)
     assert all(math.isfinite(value) for value in found.values())
-    shares = {name: value for name, value in found.items() if name.startswith(SHARES)}
-    assert {name: value for name, value in shares.items() if not 0 <= value <= 1} == {}
+    declared = {name: columns()[name].measure for name in found}
+    assert {name for name, m in declared.items() if m.low is not None and found[name] < m.low} == set()
+    assert {name for name, m in declared.items() if m.high is not None and found[name] > m.high} == set()
     assert found["bLM"] <= found["ggd_per_occurrence"] + 1e-9
     assert {"linkage1", "linkage3", "linkage5", "linkage10", "inference5", "ncp", "ggd"} <= set(found)
 
 
 def test_all_that_results_may_hold_is_measured_and_nothing_else() -> None:
     log = sample_log()
-    found = {"suppressed"}
+    found = set()
     for method, settings in (("random", {"k": 4}), ("linkability", {"p": 0.2}), ("equality", {"k": 2})):
         made = released(log, method, dict(settings))
-        found |= set(measure_release(made.release, made.assignment, log, Knowledge(), claim=made.claim, test_log=log))
-    assert found == set(RELEASE_MEASURES)
+        found |= set(measure(made, log, later_log=log))
+    assert found == set(columns_of(ReleaseMeasure))
 
 
 def test_a_measure_that_does_not_apply_is_absent() -> None:
@@ -76,16 +82,14 @@ def test_crowds_are_counted() -> None:
 def test_who_saw_the_victims_later_is_an_attacker_too() -> None:
     log = sample_log()
     made = released(log, "random", {"k": 4})
-    found = measure_release(made.release, made.assignment, log, Knowledge(), test_log=log)
+    found = measure(made, log, later_log=log)
     assert 0.15 < found["linkage_test"] <= 1 / 4
 
 
 def test_the_same_seed_measures_the_same_and_another_draws_other_terms() -> None:
     log = sample_log()
     made = released(log, "original", {})
-    first, again, other = (
-        measure_release(made.release, made.assignment, log, Knowledge(), seed=seed) for seed in (0, 0, 1)
-    )
+    first, again, other = (measure(made, log, seed=seed) for seed in (0, 0, 1))
     assert first == again
     assert first["linkage1"] != other["linkage1"]
 
@@ -98,7 +102,7 @@ def test_awkward_logs_are_measured_too(name: str, method: str, settings: dict[st
         made = released(log, method, settings)
     except InputError:  # the method's right: too few users
         made = released(log, "plain", {})
-    found = measure_release(made.release, made.assignment, log, Knowledge(), claim=made.claim)
+    found = measure(made, log)
     assert all(math.isfinite(value) for value in found.values())
 
 
@@ -109,7 +113,7 @@ def test_measuring_can_be_stopped() -> None:
     log = sample_log()
     made = released(log, "original", {})
     with pytest.raises(Cancelled):
-        measure_release(made.release, made.assignment, log, Knowledge(), progress=stop)
+        measure(made, log, progress=stop)
 
 
 def test_the_command_measures_a_stored_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,10 +13,8 @@ from shoal.anonymizer.registry import make_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
-from shoal.evaluation.measures.blm import bLM
-from shoal.evaluation.measures.distortion import distortion
-from shoal.evaluation.measures.fate import stand
-from shoal.evaluation.measures.ncp import ncp
+from shoal.evaluation.measures.losses import bLM, distortion, ncp
+from shoal.evaluation.measures.occurrences import stand
 
 TABLE_5_1 = {
     "t1": "orange chicken beef", "t2": "banana beef cheese", "t3": "chicken milk butter", "t4": "apple chicken",

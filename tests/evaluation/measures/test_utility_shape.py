@@ -11,7 +11,7 @@ from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import make_log
-from shoal.evaluation.measures.length_level import mean_length, mean_level
+from shoal.evaluation.measures.profile_shape import mean_length, mean_level
 from shoal.evaluation.measures.srp import srp
 
 CLUMP = [({"Fruit": 1, "beef": 1, "Food": 1}, ["t1", "t2"]), ({"chicken": 1, "Food": 1}, ["t3", "t4", "t5"])]

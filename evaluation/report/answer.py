@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from shoal.corpus.store.datasets import CORPORA
 from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.points import best_at, front, having, is_control, name_of
-from shoal.evaluation.results import Results, Row
+from shoal.evaluation.run.results import Results, Row
 
 RISKS = (0.01, 0.05, 0.1, 0.2)
 _SHARE = {0.01: "one in a hundred", 0.05: "one in twenty", 0.1: "one in ten", 0.2: "one in five"}

@@ -10,9 +10,9 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import DICTIONARIES
 from shoal.corpus.store.datasets import CORPORA
-from shoal.evaluation.levels import default_settings
-from shoal.evaluation.results import PRECISION, RELEASE_MEASURES
-from shoal.evaluation.settings import Setting, all_settings, distinct, parse_methods
+from shoal.evaluation.experiment.levels import default_settings
+from shoal.evaluation.experiment.settings import Setting, all_settings, distinct, parse_methods
+from shoal.evaluation.measures.registry import columns_named
 from shoal.search.index import choose_engine
 
 DEFAULT_CORPUS = "reuters"
@@ -52,7 +52,7 @@ def make_experiment(given: Mapping[str, Any]) -> Experiment:
     rest = {name: given[name] for name in known if name in given}
     corpus = str(rest.pop("corpus", DEFAULT_CORPUS))
     log = str(rest.pop("log", corpus if corpus in CORPORA else ""))
-    seeds, measures = tuple(_list(rest.pop("seeds", 0))), tuple(_list(rest.pop("measures", [])))
+    seeds, measures = tuple(_list(rest.pop("seeds", 0))), tuple(columns_named(_list(rest.pop("measures", []))))
     made = Experiment(corpus, log, _settings(given.get("methods")), seeds=seeds, measures=measures, **rest)
     _check(made)
     return made
@@ -93,9 +93,6 @@ def _check(made: Experiment) -> None:
     if made.dictionary and made.dictionary not in DICTIONARIES:
         raise InputError(f"unknown dictionary {made.dictionary!r}: choose one of {', '.join(DICTIONARIES)}")
     choose_engine(made.engine, 0)
-    for name in made.measures:
-        if name not in (*PRECISION, *RELEASE_MEASURES):
-            raise InputError(f"no measure {name!r}: choose from {', '.join((*PRECISION, *RELEASE_MEASURES))}")
     for what, name in (("corpus", made.corpus), ("log", made.log)):
         if not name:
             raise InputError(f"no log for the corpus {made.corpus}: give a file in the AOL format by --log")

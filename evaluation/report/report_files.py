@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from shoal.evaluation.figures.drawing import figure_blocks
-from shoal.evaluation.films.experiment import FilmResults
-from shoal.evaluation.films.stored import read_films
-from shoal.evaluation.films.telling import film_blocks
+from shoal.evaluation.films.experiment import FilmResults, read_films
+from shoal.evaluation.films.film_report import film_blocks
+from shoal.evaluation.report.answer import answer, simulated
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Text
 from shoal.evaluation.report.cost import write_cost
 from shoal.evaluation.report.html import to_html
@@ -16,11 +16,9 @@ from shoal.evaluation.report.latex import to_latex
 from shoal.evaluation.report.markdown import to_markdown
 from shoal.evaluation.report.plots import Styles, write_picture
 from shoal.evaluation.report.points import Curve, curves_of, is_control
-from shoal.evaluation.report.stored import read_growth, read_results, timings_name
-from shoal.evaluation.report.story import answer, simulated
 from shoal.evaluation.report.tables import how_to_read, tables
 from shoal.evaluation.report.tradeoff import tradeoff
-from shoal.evaluation.results import Results, Row, csv_text, write_whole
+from shoal.evaluation.run.results import Results, Row, csv_text, read_growth, read_results, timings_name, write_whole
 
 _PICTURES = (
     ("precision-risk", "ap10", "linkage5", "How much precision at which risk of being found?"),
@@ -80,7 +78,7 @@ def report_blocks(results: Results, figures: Sequence[Row] = (), films: FilmResu
     made = curves_of(results.rows)
     styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
     return [
-        *answer(results), *how_to_read(), *_tradeoffs(results, made, styles), *_films(films), *tables(results),
+        *answer(results), *how_to_read(results), *_tradeoffs(results, made, styles), *_films(films), *tables(results),
         *figure_blocks([*results.rows, *figures]),
         Heading("Cost", 2), Text("What each setting costs in time and memory is on the page [cost.html](cost.html)."),
     ]  # fmt: skip

@@ -9,27 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-COLUMNS = (
-    "method", "params", "users", "queries", "ap10", "ap10_low", "ap10_high", "kept", "p10", "ndcg10", "mrr",
-    "linkage1", "linkage3", "linkage5", "linkage10", "inference5", "anonymity_min", "anonymity_median",
-    "bLM", "ncp", "ggd", "suppressed", "seconds", "peak_mb",
-)  # fmt: skip
-COSTS = ("seconds", "peak_mb")
-_BY_PROFILE = ("users", "queries", "ap10", "ap10_low", "ap10_high", "kept", "p10", "ndcg10", "mrr")
-# The same against what people clicked, which `kept` has no meaning for.
-BY_CLICKS = (
-    "users_clicks", "queries_clicks", "ap10_clicks", "ap10_clicks_low", "ap10_clicks_high", "p10_clicks",
-    "ndcg10_clicks", "mrr_clicks",
-)  # fmt: skip
-PRECISION = (*_BY_PROFILE, *BY_CLICKS)
-RELEASE_MEASURES = (
-    *(name for name in COLUMNS[2:] if name not in (*COSTS, *PRECISION)),
-    "linkage_test", "prosecutor", "journalist", "marketer", "inference1", "inference3", "inference10",
-    "uniqueness1", "uniqueness3", "uniqueness5", "uniqueness10", "anonymity_mean", "alone", "users_with_nothing",
-    "ggd_per_occurrence", "recall", "sDist", "length", "level", "srp1", "srp2", "srp3", "srp4", "srp5",
-    "released_distinct", "released_occurrences", "query_linkage5", "rare_term_share",
-    "linking_mean", "linking_max", "shared_max",
-)  # fmt: skip
+from shoal.corpus.errors import InputError
+from shoal.evaluation.measures.base import CostMeasure
+from shoal.evaluation.measures.registry import columns, columns_of
 
 Row = dict[str, Any]
 
@@ -48,10 +30,10 @@ class Results:
     target: list[Row]
 
 
-def columns_of(rows: Sequence[Row]) -> list[str]:
-    """The columns that some row has: the design's, those against clicks, all other measures, then the rest."""
+def columns_in(rows: Sequence[Row]) -> list[str]:
+    """The columns that some row has: method and setting, the measures in their order, then the rest."""
     there = {name for row in rows for name in row}
-    first = [name for name in dict.fromkeys((*COLUMNS, *BY_CLICKS, *RELEASE_MEASURES)) if name in there]
+    first = [name for name in ("method", "params", *columns()) if name in there]
     return first + sorted(there.difference(first))
 
 
@@ -70,11 +52,11 @@ def write_results(folder: Path, results: Results, timings: bool = False) -> None
 
 def _cost(costs: Mapping[tuple[str, str], Row], row: Row) -> Row:
     cost = costs[row["method"], row["params"]]
-    return {name: cost[name] for name in COSTS}
+    return {name: cost[name] for name in columns_of(CostMeasure)}
 
 
 def _order(name: str, table: Sequence[Row]) -> list[str]:
-    return columns_of(table) if name == "results" else list(dict.fromkeys(key for row in table for key in row))
+    return columns_in(table) if name == "results" else list(dict.fromkeys(key for row in table for key in row))
 
 
 def csv_text(rows: Sequence[Row], columns: Sequence[str]) -> str:
@@ -95,3 +77,35 @@ def write_whole(path: Path, text: str) -> None:
 def rounded(value: float) -> float:
     """Six digits: what is written must not depend on the order in which a machine adds. Counts stay as they are."""
     return value if isinstance(value, int) else float(f"{value:.6g}")
+
+
+def read_results(folder: Path, name: str = "results") -> Results:
+    """What write_results wrote, or the results kept under another name. Costs are of the run that measured them."""
+    try:
+        content = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        return Results(**content, costs=_table(folder / timings_name(name)))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{folder} holds no results that can be read: run `shoal evaluate --out {folder}`") from error
+
+
+def timings_name(name: str) -> str:
+    """The file of the times that belong to results, apart from them because they differ from run to run."""
+    return "timings.csv" if name == "results" else f"{name}-timings.csv"
+
+
+def read_growth(folder: Path) -> list[Row]:
+    """The times of parts of the log, if there are any."""
+    return _table(folder / "growth.csv")
+
+
+def _table(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{name: _value(name, value) for name, value in row.items()} for row in csv.DictReader(file)]
+
+
+def _value(name: str, text: str) -> str | float:
+    if name in ("method", "params"):
+        return text
+    return int(text) if name == "users" else float(text)

@@ -12,7 +12,7 @@ from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Tabl
 from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, finished
 from shoal.evaluation.report.points import best_at, curves_of, is_control, name_of
 from shoal.evaluation.report.tradeoff import tradeoff
-from shoal.evaluation.results import Row
+from shoal.evaluation.run.results import Row
 
 MAIN: Design = "held out"
 

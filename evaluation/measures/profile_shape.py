@@ -8,7 +8,9 @@ import numpy as np
 
 from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.labels import label_nodes
+from shoal.evaluation.measures.release import MeasuredRelease
 
 
 def mean_length(release: Release) -> float:
@@ -23,3 +25,36 @@ def mean_level(release: Release, taxonomy: Taxonomy) -> float | None:
     weight = np.where(node >= 0, release.weights.T @ release.users.astype(float), 0.0)
     level = np.where(node >= 0, taxonomy.depth[node] + 1, 0)
     return float(weight @ level / weight.sum()) if weight.sum() > 0 else None
+
+
+def _length(measured: MeasuredRelease) -> float | None:
+    return mean_length(measured.release) if len(measured.release) else None
+
+
+def _level(measured: MeasuredRelease) -> float | None:
+    return mean_level(measured.release, measured.knowledge.taxonomy)
+
+
+length = ReleaseMeasure(
+    name="length",
+    title="Profile length",
+    says="How many items a user's published profile has.",
+    formula="sum of a profile's weights, mean over the users that have one",
+    heading="utility",
+    better="higher",
+    low=0,
+    unit="count",
+    paper="Milani Fard 2010, 6.2",
+    compute=_length,
+)
+level = ReleaseMeasure(
+    name="level",
+    title="Item level",
+    says="How special published items are: their level in the taxonomy, the root at 1.",
+    formula="depth in the taxonomy + 1 of each published item, mean over items as often as they are published",
+    heading="utility",
+    better="higher",
+    low=1,
+    paper="Milani Fard 2010, 6.2",
+    compute=_level,
+)

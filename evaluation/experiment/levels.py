@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from shoal.anonymizer.parameters import Parameter, Value
 from shoal.anonymizer.registry import find_method, methods
-from shoal.evaluation.settings import Setting, all_settings, distinct, make_setting, privacy_parameter
+from shoal.evaluation.experiment.settings import Setting, all_settings, distinct, make_setting, privacy_parameter
 
 
 def default_settings() -> list[Setting]:

@@ -1,0 +1,109 @@
+"""Can an attacker find a person among what is published? Linkage by a few known terms, and the three attackers."""
+
+from shoal.corpus.profiles import build_profiles
+from shoal.evaluation.attacks.linkage import Attackers, attackers, link_later
+from shoal.evaluation.attacks.victims import KNOWN
+from shoal.evaluation.measures.base import ReleaseMeasure
+from shoal.evaluation.measures.release import MeasuredRelease
+
+CHOSEN = 5  # known terms, where a measure is given for one number of them
+_ARX = "Prasser et al. 2014 (ARX)"
+_ATTACK = f"the attack of linkage@{CHOSEN}; "
+
+
+def _linkage(measured: MeasuredRelease, m: int) -> float | None:
+    return float(measured.linked(m).success.mean()) if len(measured.victims) else None
+
+
+def _later(measured: MeasuredRelease) -> float | None:
+    if measured.later_log is None:
+        return None
+    later = build_profiles(measured.later_log, measured.knowledge.words)
+    return link_later(measured.view, measured.assignment, measured.victims, later)
+
+
+def _three(measured: MeasuredRelease) -> Attackers | None:
+    if not len(measured.victims):
+        return None
+    return attackers(measured.linked(CHOSEN), measured.victims, measured.assignment, len(measured.release))
+
+
+def _prosecutor(measured: MeasuredRelease) -> float | None:
+    return found.prosecutor if (found := measured.once(_three)) else None
+
+
+def _journalist(measured: MeasuredRelease) -> float | None:
+    return found.journalist if (found := measured.once(_three)) else None
+
+
+def _marketer(measured: MeasuredRelease) -> float | None:
+    return found.marketer if (found := measured.once(_three)) else None
+
+
+linkage = ReleaseMeasure(
+    name="linkage",
+    title="Found by {m} terms",
+    says="The share of people whom an attacker finds who knows {m} of their terms.",
+    formula="the attacker takes the published profile under which the {m} known terms are likeliest (ties shared) and "
+    "names one of its users: [it is the victim's profile] / (users that share it), mean over victims",
+    heading="linkability",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    at=KNOWN,
+    main=True,
+    headline=(CHOSEN,),
+    compute=_linkage,
+)
+linkage_test = ReleaseMeasure(
+    name="linkage_test",
+    title="Found by later queries",
+    says="The share of people whom an attacker finds who saw all that they asked later.",
+    formula="as linkage@m, but known are all terms of the victim's test events, repetitions counted",
+    heading="linkability",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    compute=_later,
+)
+prosecutor = ReleaseMeasure(
+    name="prosecutor",
+    title="Prosecutor",
+    says="The risk of the person who is easiest to find.",
+    formula=_ATTACK + "the largest chance of any victim",
+    heading="linkability",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    paper=_ARX,
+    compute=_prosecutor,
+)
+journalist = ReleaseMeasure(
+    name="journalist",
+    title="Journalist",
+    says="The risk of the group that is easiest to find.",
+    formula=_ATTACK + "the largest mean chance of the victims of any published profile",
+    heading="linkability",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    paper=_ARX,
+    compute=_journalist,
+)
+marketer = ReleaseMeasure(
+    name="marketer",
+    title="Marketer",
+    says="The share of people found by an attacker who wants to find as many as possible.",
+    formula=_ATTACK + "the mean chance over victims",
+    heading="linkability",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    paper=_ARX,
+    compute=_marketer,
+)

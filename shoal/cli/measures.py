@@ -1,0 +1,65 @@
+"""shoal measures: every measure with its formula, range, direction and paper."""
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+
+from shoal.cli.options import Commands
+from shoal.cli.printing import print_json
+from shoal.evaluation.measures.base import HEADINGS, Measure
+from shoal.evaluation.measures.registry import describe, find_measure, measures
+
+
+def add_commands(commands: Commands) -> None:
+    parser = commands.add_parser("measures", help="what is measured: formula, range, which way is better, paper")
+    parser.add_argument("name", nargs="?", help="tell of this measure only (its name, or a column of results.csv)")
+    parser.add_argument("--markdown", action="store_true", help="as the table of docs/measures.md")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run_measures)
+
+
+def run_measures(options: argparse.Namespace) -> None:
+    chosen = [find_measure(options.name)] if options.name else list(measures().values())
+    if options.json:
+        print_json([describe(measure) for measure in chosen])
+    elif options.markdown:
+        print(measures_page(chosen), end="")
+    else:
+        for measure in chosen:
+            _print_measure(measure)
+
+
+def _print_measure(measure: Measure) -> None:
+    told = describe(measure)
+    print(f"{measure.name}: {told['title']}")
+    better = "" if measure.better == "neither" else f"; {measure.better} is better"
+    lines = [
+        f"says              {told['says']}",
+        f"formula           {told['formula']}",
+        f"range             {measure.range}{better}",
+        f"about             {measure.heading}",
+        *([f"paper             {measure.paper}"] if measure.paper else []),
+        f"columns           {', '.join(column.name for column in measure.columns)}",
+    ]
+    for line in lines:
+        print(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent=" " * 20))
+    print()
+
+
+def measures_page(chosen: Sequence[Measure]) -> str:
+    """The page of the documents: a table for each heading."""
+    parts = ["# Measures", "Every column of `results.csv`. This page is `shoal measures --markdown`."]
+    for heading in HEADINGS:
+        rows = [_row(measure) for measure in chosen if measure.heading == heading]
+        if rows:
+            head = "| measure | what it says | formula | better | range | from |\n|---|---|---|---|---|---|"
+            parts += [f"## {heading.capitalize()}", "\n".join([head, *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(measure: Measure) -> str:
+    told = describe(measure)
+    names = ", ".join(f"`{column.name}`" for column in measure.columns)
+    title = f"**{told['title']}** {names}"
+    cells = [title, told["says"], told["formula"], measure.better, measure.range, measure.paper]
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
