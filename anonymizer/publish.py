@@ -54,9 +54,11 @@ def publish_centroids(profiles: Profiles, group: np.ndarray, claim: Claim, union
     """
     users = np.flatnonzero(group >= 0)
     sizes = np.bincount(group[users])
-    share = np.ones(len(users)) if union else 1.0 / sizes[group[users]]
-    mean = csr_array((share, (group[users], users)), shape=(len(sizes), len(profiles)))
-    weights = csr_array(mean @ profiles.counts)
+    ones = np.ones(len(users), dtype=np.int64)
+    sums = csr_array(csr_array((ones, (group[users], users)), shape=(len(sizes), len(profiles))) @ profiles.counts)
+    # whole sums, divided once: a mean has the same digits in whatever order its members are added up
+    share = np.repeat(np.ones_like(sizes) if union else sizes, np.diff(sums.indptr))
+    weights = csr_array((sums.data / share, sums.indices, sums.indptr), shape=sums.shape)
     suppressed = Suppressed(int(profiles.occurrences[group < 0].sum()), int((group < 0).sum()))
     return publish(profiles.users, (users, group[users]), weights, profiles.terms, claim, suppressed)
 

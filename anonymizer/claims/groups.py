@@ -5,23 +5,35 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
-from shoal.anonymizer.claims.weights import ROUNDED, verify_nothing_generalized, verify_weights
+from shoal.anonymizer.claims.weights import verify_nothing_generalized, verify_weights
 from shoal.anonymizer.parameters import AT_LEAST_TWO
 
 
 def verify_nothing_published(claim: Claim, evidence: Evidence) -> Verdict:
     if len(evidence.release) == 0:
-        return verify_all_with_a_profile_take_part(evidence)
+        return verify_outsiders(evidence)
     return broken(f"{evidence.release.pseudonyms[0]} is published, but nothing should be")
 
 
-def verify_own_profile(claim: Claim, evidence: Evidence) -> Verdict:
-    return verify_published_means(evidence)
+def verify_own_profiles(claim: Claim, evidence: Evidence) -> Verdict:
+    shared = np.flatnonzero(evidence.release.users != 1)
+    if len(shared):
+        name, users = evidence.release.pseudonyms[shared[0]], evidence.release.users[shared[0]]
+        return broken(f"{name} is of {users} users, but each should have a profile of their own")
+    return verify_nobody_is_left_out(evidence)
 
 
 def verify_one_profile(claim: Claim, evidence: Evidence) -> Verdict:
     if len(evidence.release) != 1:
         return broken(f"{len(evidence.release)} profiles are published, but all users should share one")
+    return verify_nobody_is_left_out(evidence)
+
+
+def verify_nobody_is_left_out(evidence: Evidence) -> Verdict:
+    """Every user who has a profile has a published one, which is the mean of those who share it."""
+    outside = np.flatnonzero(~_inside(evidence) & (evidence.profiles.size > 0))
+    if len(outside):
+        return broken(f"user {evidence.profiles.users[int(outside[0])]!r} has a profile, but no published one")
     return verify_published_means(evidence)
 
 
@@ -42,19 +54,18 @@ def verify_at_least_k(k: int, evidence: Evidence) -> Verdict:
 
 def verify_published_means(evidence: Evidence, union: bool = False) -> Verdict:
     """Every published profile is the mean (or the sum) of the original profiles of the users assigned to it."""
-    fits = verify_all_with_a_profile_take_part(evidence)
+    fits = verify_outsiders(evidence)
     if not fits.holds:
         return fits
     plain = verify_nothing_generalized(evidence.release)
-    expected = expected_means(evidence, union)
-    terms = evidence.profiles.terms
-    return verify_weights(evidence.release, expected, terms, "its members", ROUNDED) if plain.holds else plain
+    if not plain.holds:
+        return plain
+    return verify_weights(evidence.release, expected_weights(evidence, union), evidence.profiles.terms, "its members")
 
 
-def verify_all_with_a_profile_take_part(evidence: Evidence) -> Verdict:
+def verify_outsiders(evidence: Evidence) -> Verdict:
     """Nobody without a profile fills a group, and what was suppressed is what the users outside of all groups typed."""
-    profiles, names = evidence.profiles, evidence.assignment.users
-    inside = profiles.users.is_in(names.gather(evidence.assignment.user).to_list()).to_numpy()
+    profiles, inside = evidence.profiles, _inside(evidence)
     hollow = np.flatnonzero(inside & (profiles.size == 0))
     if len(hollow):
         return broken(f"user {profiles.users[int(hollow[0])]!r} fills a group, but has no profile")
@@ -65,24 +76,37 @@ def verify_all_with_a_profile_take_part(evidence: Evidence) -> Verdict:
     return HOLDS
 
 
-def expected_means(evidence: Evidence, union: bool) -> csr_array:
-    """Profiles x terms, from the log and the assignment alone."""
+def _inside(evidence: Evidence) -> np.ndarray:
+    """Of each user of the log, whether a published profile is theirs."""
+    inside = np.zeros(len(evidence.profiles), dtype=bool)
+    inside[evidence.assignment.rows_for(evidence.profiles.users)] = True
+    return inside
+
+
+def expected_weights(evidence: Evidence, union: bool) -> csr_array:
+    """Profiles x terms, from the log and the assignment alone: whole sums, divided once."""
     user = evidence.assignment.rows_for(evidence.profiles.users)
-    group = evidence.assignment.profile
-    share = np.ones(len(user)) if union else 1 / np.bincount(group, minlength=len(evidence.release))[group]
-    shape = (len(evidence.release), len(evidence.profiles))
-    return csr_array(csr_array((share, (group, user)), shape=shape) @ evidence.profiles.counts)
+    ones, shape = np.ones(len(user), dtype=np.int64), (len(evidence.release), len(evidence.profiles))
+    members = csr_array((ones, (evidence.assignment.profile, user)), shape=shape)
+    sums = csr_array(members @ evidence.profiles.counts)
+    users = np.ones(len(evidence.release)) if union else evidence.release.users
+    return csr_array((sums.data / np.repeat(users, np.diff(sums.indptr)), sums.indices, sums.indptr), shape=sums.shape)
 
 
 VERIFIERS = (
     Verifier("nothing-published", "log", verify_nothing_published, lambda values: "Nothing is published."),
-    Verifier("none", "user", verify_own_profile, lambda values: "No promise: each user's own profile is published."),
-    Verifier("one-profile", "log", verify_one_profile, lambda values: "All users share one profile."),
+    Verifier("none", "user", verify_own_profiles, lambda values: "No promise: each user's own profile is published."),
+    Verifier(
+        "one-profile",
+        "log",
+        verify_one_profile,
+        lambda values: "All users who have a profile share one, the mean of theirs.",
+    ),
     Verifier(
         "users-per-profile",
         "user",
         verify_users_per_profile,
-        lambda values: f"Every profile is shared by at least {values['k']} users.",
+        lambda values: f"Every profile is shared by at least {values['k']} users, and is the mean of theirs.",
         {"k": AT_LEAST_TWO},
     ),
 )

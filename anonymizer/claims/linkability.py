@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import verify_at_least_k, verify_published_means
 from shoal.anonymizer.parameters import number, one_of, whole_number
 from shoal.corpus.profiles import Profiles
@@ -86,12 +86,21 @@ def _sum_by_group(rows: csr_array, assignment: Assignment, groups: int) -> csr_a
     return csr_array(csr_array((ones, places), shape=(groups, rows.shape[0])) @ rows)
 
 
+def _sentence(values: Values) -> str:
+    made = "mean" if values["representative"] == "centroid" else "sum"
+    members = "a user or more" if values["members"] == 1 else f"{values['members']} users or more"
+    return (
+        f"Every profile is the {made} of the profiles of {members}, with so many distinct terms that a user of average "
+        f"size is linked to one of them with probability {values['p']:g} at most."
+    )
+
+
 VERIFIERS = (
     Verifier(
         "p-linkability",
         "user",
         verify_p_linkability,
-        lambda values: f"An average user is linked to a term of the profile with probability {values['p']:g} at most.",
+        _sentence,
         {
             "p": number(0.001, 1),
             "representative": one_of("centroid", "union"),

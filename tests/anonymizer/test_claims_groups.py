@@ -16,6 +16,7 @@ from shoal.anonymizer.contract.sample_logs import log_of, sample_log
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog
 
 LOG = sample_log(20)
@@ -109,7 +110,7 @@ def test_a_term_said_to_be_generalized_is_seen() -> None:
 
 def test_a_group_filled_with_a_user_without_a_profile_is_seen() -> None:
     log = log_of([("ann", "wine"), ("bob", "qxqxq")])
-    release = made("original", log)
+    release = made("everyone", log)
     filled = replace(
         release,
         assignment=Assignment(release.assignment.users, np.array([0, 1]), np.array([0, 0])),
@@ -126,6 +127,29 @@ def test_a_wrong_count_of_what_was_suppressed_is_seen() -> None:
         assert "suppressed occurrences" in verdict(replace(release, suppressed=occurrences)).counterexample
         users = replace(release.suppressed, users=release.suppressed.users + 1)
         assert "have no profile" in verdict(replace(release, suppressed=users)).counterexample
+
+
+@pytest.mark.parametrize("id", ["original", "everyone"])
+def test_a_user_left_out_is_seen_where_all_should_take_part(id: str) -> None:
+    part = made(id, LOG.for_users(np.arange(1, len(LOG.users))))
+    typed = int(build_profiles(LOG, KNOWLEDGE.words).occurrences[0])
+    left_out = replace(part, suppressed=Suppressed(part.suppressed.occurrences + typed, part.suppressed.users + 1))
+    assert "but no published one" in verdict(left_out).counterexample
+
+
+def test_two_users_who_share_a_profile_have_no_own_one() -> None:
+    release = replace(made("random", k=2), claim=Claim("none"))
+    assert "a profile of their own" in verdict(release).counterexample
+
+
+def test_a_mean_is_compared_to_its_last_digit() -> None:
+    release = made("random", k=3)
+    thirds = np.flatnonzero(release.release.weights.data % 1)
+    weights = csr_array(release.release.weights.copy())
+    exact = weights.data[thirds[0]]
+    for weight, true in ((exact, True), (float(f"{exact:.9g}"), True), (exact + 1e-9, False), (exact + 1e-12, False)):
+        weights.data[thirds[0]] = weight
+        assert verdict(replace(release, release=replace(release.release, weights=weights))).holds is true
 
 
 def test_more_than_one_profile_is_not_one() -> None:
@@ -156,9 +180,9 @@ def test_a_value_that_the_claim_does_not_have_is_bad_input() -> None:
 
 def test_the_verifier_writes_the_sentence_from_the_values_that_it_checked() -> None:
     release = made("random", k=4)
-    assert verdict(release).sentence == "Every profile is shared by at least 4 users."
+    assert verdict(release).sentence == "Every profile is shared by at least 4 users, and is the mean of theirs."
     broken = verdict(replace(release, claim=Claim("users-per-profile", {"k": 6})))
-    assert broken.sentence == "Every profile is shared by at least 6 users."
+    assert broken.sentence == "Every profile is shared by at least 6 users, and is the mean of theirs."
 
 
 def test_two_verifiers_for_one_claim_and_what_is_no_verifier_are_errors() -> None:

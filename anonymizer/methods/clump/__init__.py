@@ -29,7 +29,10 @@ class Clump(ProfileMethod):
         paper="A. Milani Fard (2010), Clustering-based Web Query Log Anonymization, Simon Fraser University",
         unit="user",
         protects="Who of k users has which profile: all members share one, made of what they have in common.",
-        does_not_protect="What all members of a group have in common is published, so it is known of each of them.",
+        does_not_protect=(
+            "What all members of a group have in common is published, so it is known of each of them, sensitive or "
+            "not: a term that is published as it is was typed by every one."
+        ),
     )
     k = group_size()
     r = Parameter(

@@ -18,7 +18,10 @@ class Everyone(ProfileMethod):
         paper="",
         unit="user",
         protects="Who has which profile: there is only one.",
-        does_not_protect="A term that a single user typed is still in the average, for all to see.",
+        does_not_protect=(
+            "A term that a single user typed is still in the average, for all to see, and its weight tells how often "
+            "it was typed."
+        ),
     )
 
     def claim(self) -> Claim:

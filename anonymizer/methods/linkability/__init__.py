@@ -37,7 +37,8 @@ class Linkability(ProfileMethod):
         protects="Which terms of a group's profile are yours: an average user is linked with probability p at most.",
         does_not_protect=(
             "A user with a larger profile than average (one large enough stands alone unless members is 2 or more), "
-            "and terms that all members share."
+            "terms that all members share, and terms that one member alone typed: they are published as they are, and "
+            "who knows some of them finds the group."
         ),
     )
     p = Parameter(0.4, number(0.001, 1), "the probability of linking a user to a term of the group", "lower")

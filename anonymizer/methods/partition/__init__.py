@@ -27,7 +27,10 @@ class Partition(ProfileMethod):
         paper="Y. He and J. F. Naughton (2009), Anonymization of Set-Valued Data via Top-Down, Local Generalization",
         unit="user",
         protects="Who of k users has which profile: after generalization the profiles of all members are the same.",
-        does_not_protect="What all members of a group have in common is published, so it is known of each of them.",
+        does_not_protect=(
+            "What all members of a group have in common is published, so it is known of each of them, sensitive or "
+            "not; and no member typed a term of the taxonomy that is below none of the published items."
+        ),
     )
     k = group_size()
     bags = Parameter(

@@ -18,7 +18,10 @@ class Random(ProfileMethod):
         paper="",
         unit="user",
         protects="Who of k users has which profile.",
-        does_not_protect="Terms that only one member typed stand in the group's profile, and point to that member.",
+        does_not_protect=(
+            "Terms that only one member typed stand in the group's profile as they are: who knows some of them finds "
+            "the group, and reads the rest."
+        ),
     )
     k = group_size()
 
