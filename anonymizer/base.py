@@ -100,14 +100,21 @@ class Assignment:
 
     def rows_among(self, users: pl.Series) -> np.ndarray:
         """Where among these names the user of each pair stands, or -1."""
-        names, place = users.cast(pl.String), np.arange(len(users), dtype=np.int64)
-        rows = self.users.cast(pl.String).replace_strict(names, place, default=-1, return_dtype=pl.Int64)
-        return rows.to_numpy()[self.user]
+        return find_names(self.users, users)[self.user]
 
     def pairs(self, profiles: int) -> csr_array:
         """Users x profiles, 1 where a user has a profile."""
         ones = np.ones(len(self.user))
         return csr_array((ones, (self.user, self.profile)), shape=(len(self.users), profiles))
+
+
+def find_names(names: pl.Series, among: pl.Series) -> np.ndarray:
+    """Where each name stands among others, or -1."""
+    if not len(names) or not len(among):
+        return np.full(len(names), -1)
+    place = np.arange(len(among), dtype=np.int64)
+    found = names.cast(pl.String).replace_strict(among.cast(pl.String), place, default=-1, return_dtype=pl.Int64)
+    return found.to_numpy()
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def check_settings(method: str, parameters: Parameters, given: Mapping[str, obje
         if name not in names:
             valid = ", ".join(names) or "none"
             raise InputError(f"{method} has no parameter {name!r}: its parameters are {valid}")
-    return {p.name: p.check(given[p.name]) if p.name in given else p.default for p in parameters}
+    return {p.name: p.check(given.get(p.name, p.default)) for p in parameters}
 
 
 def group_size(default: int = 5) -> Parameter[int]:

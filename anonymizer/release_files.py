@@ -1,12 +1,14 @@
-"""How does a release lie on disk? Public profiles, queries and manifest, and the secret assignment."""
+"""How does a release lie on disk? Public profiles, queries and manifest, and the secret assignment.
+
+A folder may be written by an adversary: whatever is missing, malformed, or does not belong there is an error.
+"""
 
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +16,30 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import QUERIES, Anonymized, Assignment, Claim, Method, Release, ReleasedQueries, Suppressed
+from shoal.anonymizer.base import QUERIES, Anonymized, Assignment, Method, Release, ReleasedQueries, find_names
+from shoal.anonymizer.claims import find_verifier
+from shoal.anonymizer.manifest import (
+    MANIFEST,
+    PROFILES,
+    PUBLIC,
+    TAXONOMY,
+    Manifest,
+    check_knowledge,
+    file_digest,
+    make_manifest,
+    read_manifest,
+)
+from shoal.anonymizer.publish import pseudonyms
+from shoal.anonymizer.registry import find_method
+from shoal.anonymizer.strict_json import LARGEST, count_of, keys_of, read_json, text_of
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog
 
-PROFILES, MANIFEST, ASSIGNMENT, TAXONOMY = "profiles.jsonl", "manifest.json", "assignment.tsv", "taxonomy.tsv"
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What everybody may know of how a release was made."""
-
-    method: str
-    parameters: dict[str, Any]
-    claim: Claim
-    seed: int
-    input: str  # sha-256 of the log's content
-    dictionary: str
-    users: int
-    groups: int
-    suppressed: Suppressed
-    version: str
+ASSIGNMENT = "assignment.tsv"
+# What a spreadsheet takes as a formula or as the begin of a quotation; the quote itself, so that reading is exact.
+_FORMULA = r"""^[=+\-@＝＋－＠"']"""
+_COUNT = r"^[1-9][0-9]{0,15}$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,12 @@ class StoredRelease:
     assignment: Assignment
     manifest: Manifest
     knowledge: Knowledge
+    files: dict[str, str]  # the digests of its public files as they lie there
+
+    def altered(self) -> str:
+        """A public file that is not the one of the manifest; none if all are."""
+        digests = self.manifest.digests
+        return next((name for name in PUBLIC if self.files.get(name) != digests.get(name)), "")
 
 
 def write_release(folder: Path, made: Anonymized, method: Method, log: QueryLog, seed: int) -> Manifest:
@@ -53,18 +63,10 @@ def write_release(folder: Path, made: Anonymized, method: Method, log: QueryLog,
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / MANIFEST).exists())):
         raise InputError(f"{folder} is there already and is no release: name another folder by --out")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    manifest = _manifest(made, method, log, seed)
     temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
     try:
         temporary.chmod(0o755)
-        _write_profiles(made.release, temporary / PROFILES)
-        if made.release.queries is not None:
-            _write_queries(made.release, temporary / QUERIES)
-        if method.knowledge.taxonomy_file is not None:
-            # A generalized label means nothing without its tree, so the tree is published with it.
-            (temporary / TAXONOMY).write_text("".join(f"{line}\n" for line in method.knowledge.taxonomy.lines()))
-        (temporary / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1, sort_keys=True) + "\n")
-        _write_assignment(made, temporary / ASSIGNMENT)
+        manifest = _write_files(temporary, made, method, log, seed)
         if folder.exists():
             shutil.rmtree(folder)
         os.replace(temporary, folder)
@@ -74,11 +76,21 @@ def write_release(folder: Path, made: Anonymized, method: Method, log: QueryLog,
     return manifest
 
 
-def _manifest(made: Anonymized, method: Method, log: QueryLog, seed: int) -> Manifest:
-    return Manifest(
-        method.info.id, dict(method.settings), made.claim, seed, log.digest(), method.knowledge.dictionary,
-        len(log.users), len(made.release), made.suppressed, version("shoal"),
-    )  # fmt: skip
+def _write_files(folder: Path, made: Anonymized, method: Method, log: QueryLog, seed: int) -> Manifest:
+    _write_profiles(made.release, folder / PROFILES)
+    if made.release.queries is not None:
+        _write_queries(made.release, folder / QUERIES)
+    if method.knowledge.taxonomy_file is not None:
+        # A generalized label means nothing without its tree, so the tree is published with it.
+        (folder / TAXONOMY).write_text("".join(f"{line}\n" for line in method.knowledge.taxonomy.lines()))
+    manifest = make_manifest(made, method, log, seed, _digests(folder))
+    (folder / MANIFEST).write_text(manifest.text())
+    _write_assignment(made, folder / ASSIGNMENT)
+    return manifest
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {name: file_digest(folder / name) for name in PUBLIC if (folder / name).exists()}
 
 
 def _write_profiles(release: Release, path: Path) -> None:
@@ -100,7 +112,8 @@ def _write_queries(release: Release, path: Path) -> None:
     queries = release.queries
     assert queries is not None
     names = pl.Series(release.pseudonyms, dtype=pl.String).gather(queries.pseudonym)
-    table = {"pseudonym": names, "query": queries.query, "count": queries.count, "degree": queries.degree}
+    text = queries.query.str.replace(f"({_FORMULA})", "'${1}")
+    table = {"pseudonym": names, "query": text, "count": queries.count, "degree": queries.degree}
     pl.DataFrame(table).write_csv(path, separator="\t", quote_style="never")
 
 
@@ -111,112 +124,162 @@ def _write_assignment(made: Anonymized, path: Path) -> None:
         pl.DataFrame({"user": user, "id": id}).write_csv(file, separator="\t", quote_style="never")
 
 
-def read_release(folder: Path, knowledge: Knowledge | None = None) -> StoredRelease:
-    """The release in a folder. Hostile until parsed: anything missing or malformed is an error that names it."""
+def read_release(folder: Path, knowledge: Knowledge | None = None, method: type[Method] | None = None) -> StoredRelease:
+    """The release in a folder, with the taxonomy and dictionary that it was made with.
+
+    `knowledge` is what somebody says that it was made with; `method` is its method, where that is not registered.
+    """
     if not (folder / MANIFEST).is_file():
         raise InputError(f"no release at {folder}: it holds no {MANIFEST}; make one by `shoal anonymize`")
-    manifest = _read_manifest(folder / MANIFEST)
+    manifest = read_manifest(folder / MANIFEST, find_method if method is None else lambda id: method)
+    _check_files(folder, manifest)
     release = _read_profiles(folder / PROFILES)
     if (folder / QUERIES).exists():
         release = _with_queries(release, folder / QUERIES)
     assignment = _read_assignment(folder / ASSIGNMENT, release)
-    tree = folder / TAXONOMY
-    known = knowledge or Knowledge(tree if tree.exists() else None, dictionary_name=manifest.dictionary)
-    return StoredRelease(release, assignment, manifest, known)
+    given, tree = knowledge or Knowledge(), folder / TAXONOMY
+    if given.taxonomy_file is None and tree.exists():
+        given = replace(given, taxonomy_file=tree)
+    return StoredRelease(release, assignment, manifest, check_knowledge(manifest, given), _digests(folder))
 
 
-def _read_manifest(path: Path) -> Manifest:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        claim, suppressed = Claim(**data.pop("claim")), Suppressed(**data.pop("suppressed"))
-        if not all(isinstance(value, int | float | str) for value in claim.values.values()):
-            raise ValueError("the claim's values are no numbers or words")
-        return Manifest(claim=claim, suppressed=suppressed, **data)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{path} is no manifest of a release ({error}): make the release again") from error
+def _check_files(folder: Path, manifest: Manifest) -> None:
+    """The folder holds the files of such a release, and nothing else."""
+    tree = {TAXONOMY} if TAXONOMY in manifest.digests else set()
+    public = {PROFILES, *find_verifier(manifest.claim.id).files, *tree}
+    if public != {name for name in PUBLIC if name in manifest.digests}:
+        raise InputError(f"{folder / MANIFEST} has not the digests of {', '.join(sorted(public))}: {_REMADE}")
+    expected = {MANIFEST, ASSIGNMENT, *public}
+    for path in sorted(folder.iterdir()):
+        if path.name not in expected:
+            raise InputError(f"{path} does not belong into a release of {manifest.method}: take it away")
+        if path.is_symlink() or not path.is_file():
+            raise InputError(f"{path} is no file of its own: {_REMADE}")
+    for name in sorted(expected):
+        if not (folder / name).exists():
+            raise InputError(f"{folder / name} is missing: {_REMADE}")
+
+
+_REMADE = "make the release again"
 
 
 def _read_profiles(path: Path) -> Release:
     rows: list[dict[str, Any]] = []
     column: dict[str, int] = {}
-    general: set[str] = set()
+    general: dict[str, bool] = {}
     try:
-        for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n"):
-            row = json.loads(line) if line else None
-            if row is None:
-                continue
-            general.update(_labels(row.get("generalized", [])))
-            rows.append({"id": str(row["id"]), "users": _count(row["users"]), "terms": _weights(row["terms"])})
-            for label in row["terms"]:
-                column.setdefault(label, len(column))
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for line in file:
+                row = _profile(read_json(line))
+                for label in row["terms"]:
+                    column.setdefault(label, len(column))
+                    if general.setdefault(label, label in row["generalized"]) != (label in row["generalized"]):
+                        raise ValueError(f"{label!r} is generalized here or elsewhere, but not in both")
+                rows.append(row)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: make the release again") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{path.name}, line {len(rows) + 1}: no published profile ({error!r})") from error
-    names = [row["id"] for row in rows]
-    if len(set(names)) < len(names):
-        raise InputError(f"{path.name} holds a pseudonym twice: make the release again")
+        raise InputError(f"{path} cannot be read: {_REMADE}") from error
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{path.name}, line {len(rows) + 1}: no published profile ({error}): {_REMADE}") from error
+    _check_names([row["id"] for row in rows], list(column), path)
     indices = np.array([column[label] for row in rows for label in row["terms"]], dtype=np.int64)
-    data = np.array([weight for row in rows for weight in row["terms"].values()], dtype=float)
+    data = np.concatenate([np.empty(0), *(row["weights"] for row in rows)])
     indptr = np.concatenate([[0], np.cumsum([len(row["terms"]) for row in rows])]).astype(np.int64)
     weights = csr_array((data, indices, indptr), shape=(len(rows), len(column)))
-    flags = np.array([label in general for label in column], dtype=bool)
-    return Release(names, np.array([row["users"] for row in rows], dtype=np.int64), list(column), flags, weights)
+    users = np.array([row["users"] for row in rows], dtype=np.int64)
+    flags = np.array([general[label] for label in column], dtype=bool)
+    return Release([row["id"] for row in rows], users, list(column), flags, weights)
 
 
-def _weights(terms: Mapping[str, Any]) -> dict[str, float]:
-    weights = {label: float(weight) for label, weight in terms.items()}
-    for label, weight in weights.items():
-        if not 0 < weight < float("inf"):
-            raise ValueError(f"{label!r} has weight {weight}")
+def _profile(line: object) -> dict[str, Any]:
+    """One published profile: its keys and no others, its weights as numbers."""
+    row = keys_of(line, {"id", "users", "terms"}, frozenset({"generalized"}))
+    terms, general = row["terms"], row.get("generalized", [])
+    if not isinstance(terms, dict):
+        raise ValueError("terms is no table of terms")
+    if not isinstance(general, list) or not all(isinstance(label, str) and label in terms for label in general):
+        raise ValueError("generalized is no list of its terms")
+    if len(set(general)) < len(general):
+        raise ValueError("generalized lists a term twice")
+    return {
+        "id": text_of(row["id"]),
+        "users": count_of(row["users"], 1),
+        "terms": {text_of(label): None for label in terms},
+        "generalized": set(general),
+        "weights": _weights(terms),
+    }
+
+
+def _weights(terms: Mapping[str, Any]) -> np.ndarray:
+    if not set(map(type, terms.values())) <= {int, float}:
+        raise ValueError("a weight is no number")
+    weights = np.array(list(terms.values()), dtype=float)
+    if not ((weights > 0) & (weights < LARGEST)).all():
+        raise ValueError("a weight is not above 0, or too large")
     return weights
 
 
-def _count(users: Any) -> int:
-    if type(users) is not int or users < 0:
-        raise ValueError(f"{users!r} is no number of users")
-    return users
+def _check_names(names: list[str], labels: list[str], path: Path) -> None:
+    """Pseudonyms are counted from p0001 on, and labels are told apart without case."""
+    for number, (name, expected) in enumerate(zip(names, pseudonyms(len(names)), strict=True), start=1):
+        if name != expected:
+            raise InputError(f"{path.name}, line {number}: the pseudonym {name!r:.60}, expected {expected}: {_REMADE}")
+    spelled: dict[str, str] = {}
+    for label in labels:
+        if spelled.setdefault(label.lower(), label) != label:
+            raise InputError(f"{path.name} holds {spelled[label.lower()]!r} and {label!r}, which are one label")
 
 
-def _labels(generalized: Any) -> list[str]:
-    if not isinstance(generalized, list) or not all(isinstance(label, str) for label in generalized):
-        raise ValueError(f"{generalized!r} is no list of generalized terms")
-    return generalized
-
-
-def _read_tsv(path: Path, columns: dict[str, Any]) -> pl.DataFrame:
+def _read_tsv(path: Path, *columns: str) -> pl.DataFrame:
+    """A table of text. Every line has all columns and ends; nothing is quoted, left out or added."""
     try:
-        with path.open(encoding="utf-8") as file:
-            if file.readline().rstrip("\n").split("\t") != list(columns):
-                raise ValueError("its header is another")
-        table = pl.read_csv(path, separator="\t", quote_char=None, schema=columns)
-        table = table.with_columns(pl.col(pl.String).fill_null(""))  # an empty query is a query, not a missing one
-        if sum(table.null_count().row(0)):
-            raise ValueError("a field is missing")
+        content = path.read_bytes()
+        if not content.startswith(("\t".join(columns) + "\n").encode()):
+            raise ValueError("its header is another")
+        if not content.endswith(b"\n") or b"\r" in content or b"\0" in content:
+            raise ValueError("a line does not end as it should")
+        schema = dict.fromkeys(columns, pl.String)
+        table = pl.read_csv(content, separator="\t", quote_char=None, schema=schema).fill_null("")
+        if len(table) != content.count(b"\n") - 1 or content.count(b"\t") != (len(columns) - 1) * (len(table) + 1):
+            raise ValueError("a line has not all columns, or more")
         return table
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{path} is no file of {', '.join(columns)} columns: make the release again") from error
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{path} is no file of {', '.join(columns)} columns ({reason}): {_REMADE}") from error
 
 
 def _with_queries(release: Release, path: Path) -> Release:
-    kinds = {"pseudonym": pl.String, "query": pl.String, "count": pl.Int64, "degree": pl.Int64}
-    table = _read_tsv(path, kinds)
+    table = _read_tsv(path, "pseudonym", "query", "count", "degree")
+    numbers = [table[name] for name in ("count", "degree")]
+    if not all(column.str.contains(_COUNT).all() for column in numbers):
+        raise InputError(f"{path.name}: a count or degree is no whole number from 1: {_REMADE}")
+    count, degree = (column.cast(pl.Int64).to_numpy() for column in numbers)
     place = _places(table["pseudonym"], release, path)
-    queries = ReleasedQueries(place, table["query"], table["count"].to_numpy(), table["degree"].to_numpy())
-    return Release(release.pseudonyms, release.users, release.labels, release.generalized, release.weights, queries)
+    return replace(release, queries=ReleasedQueries(place, _unquoted(table["query"], path), count, degree))
+
+
+def _unquoted(cells: pl.Series, path: Path) -> pl.Series:
+    """Without the quote before what a spreadsheet would take as a formula; a quote elsewhere is an error."""
+    quoted = cells.str.starts_with("'")
+    text = pl.select(pl.when(quoted).then(cells.str.slice(1)).otherwise(cells).alias("query")).to_series()
+    wrong = (text.str.contains(_FORMULA) != quoted).to_numpy()
+    if wrong.any():
+        cell = cells[int(wrong.argmax())]
+        raise InputError(f"{path.name}: the query {cell!r:.60} is quoted or not against the rule: {_REMADE}")
+    return text
 
 
 def _read_assignment(path: Path, release: Release) -> Assignment:
-    table = _read_tsv(path, {"user": pl.String, "id": pl.String})
+    table = _read_tsv(path, "user", "id")
+    if table.is_duplicated().any():
+        raise InputError(f"{path.name} lists a user and a pseudonym twice: {_REMADE}")
     names = table["user"].unique(maintain_order=True)
-    code = {name: i for i, name in enumerate(names.to_list())}
-    user = np.array([code[name] for name in table["user"].to_list()], dtype=np.int32)
+    user = find_names(table["user"], names).astype(np.int32)
     return Assignment(names, user, _places(table["id"], release, path))
 
 
 def _places(names: pl.Series, release: Release, path: Path) -> np.ndarray:
-    place = {name: i for i, name in enumerate(release.pseudonyms)}
-    unknown = next((name for name in names.to_list() if name not in place), None)
-    if unknown is not None:
-        raise InputError(f"{path.name} names {unknown!r}, which {PROFILES} does not hold: make the release again")
-    return np.array([place[name] for name in names.to_list()], dtype=np.int32)
+    place = find_names(names, pl.Series(release.pseudonyms, dtype=pl.String)).astype(np.int32)
+    if (place < 0).any():
+        unknown = names[int(np.argmin(place))]
+        raise InputError(f"{path.name} names {unknown!r:.60}, which {PROFILES} does not hold: {_REMADE}")
+    return place

@@ -1,19 +1,68 @@
-"""Is a stored release what it says? Its claim, its parameters and its log."""
+"""Is a stored release what it says? Its log, its files, its counts and its claim; and does its method make it again?"""
 
-from shoal.anonymizer.claims import Evidence, Verdict, broken, verify
-from shoal.anonymizer.release_files import StoredRelease
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from shoal.anonymizer.base import Method
+from shoal.anonymizer.claims import Evidence, Verdict, broken, sentence, verify
+from shoal.anonymizer.manifest import MANIFEST, Manifest
+from shoal.anonymizer.registry import find_method
+from shoal.anonymizer.release_files import StoredRelease, write_release
+from shoal.corpus.errors import InputError
+from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 
 
 def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
-    """The verdict on a stored release: its claim first, then whether this is the log it was made from."""
+    """The verdict on a stored release. That it is of another log is no verdict but bad input."""
     manifest = stored.manifest
-    for name, value in manifest.claim.values.items():
-        made_with = manifest.parameters.get(name)  # a word such as auto leaves the choice to the method
-        if isinstance(made_with, int | float) and made_with != value:
-            return broken(f"the claim says {name}={value}, but the release was made with {name}={made_with}")
+    if log.digest() != manifest.digests["log"]:
+        raise InputError("this is another log than the one that was anonymized: give that one by --log")
+    if fault := _miscounted(stored, log):
+        return replace(broken(fault), sentence=sentence(manifest.claim))
     evidence = Evidence(stored.release, stored.assignment, manifest.suppressed, log, stored.knowledge)
-    verdict = verify(manifest.claim, evidence)
-    if verdict.holds and log.digest() != manifest.input:
-        return broken("the log is not the one that was anonymized: its sha-256 differs from the manifest's")
-    return verdict
+    return verify(manifest.claim, evidence)
+
+
+def _miscounted(stored: StoredRelease, log: QueryLog) -> str:
+    manifest = stored.manifest
+    if altered := stored.altered():
+        return f"{altered} is not the file that was published: its sha-256 differs from the manifest's"
+    if manifest.users != len(log.users):
+        return f"the manifest counts {manifest.users} users, but the log has {len(log.users)}"
+    if manifest.groups != len(stored.release):
+        return f"the manifest counts {manifest.groups} groups, but {len(stored.release)} profiles are published"
+    return ""
+
+
+def reproduce(
+    folder: Path,
+    stored: StoredRelease,
+    log: QueryLog,
+    progress: Progress = silent,
+    method: type[Method] | None = None,
+) -> str:
+    """Run the method again with its seed: a file that is another then, byte by byte, or nothing if none is."""
+    manifest = stored.manifest
+    if manifest.seed is None:
+        raise InputError(f"the randomness of {manifest.method} stays secret, so that nobody can run it again")
+    if "directory" in manifest.digests and stored.knowledge.directory_file is None:
+        raise InputError("the release was made with a topic directory: give it by --directory")
+    again = (method or find_method(manifest.method))(stored.knowledge, **manifest.parameters)
+    made = again.run(log, seed=manifest.seed, progress=progress)
+    with tempfile.TemporaryDirectory() as beside:
+        place = Path(beside) / "release"
+        new = write_release(place, made, again, log, manifest.seed)
+        (place / MANIFEST).write_text(_as_of(manifest, new).text())
+        names = sorted({path.name for some in (folder, place) for path in some.iterdir()})
+        return next((name for name in names if _differs(folder / name, place / name)), "")
+
+
+def _as_of(old: Manifest, new: Manifest) -> Manifest:
+    """A manifest as the version that made the old one would have written it: files are compared, not programs."""
+    return replace(new, version=old.version, digests={**new.digests, "code": old.digests["code"]})
+
+
+def _differs(one: Path, other: Path) -> bool:
+    return not one.exists() or not other.exists() or one.read_bytes() != other.read_bytes()

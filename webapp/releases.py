@@ -95,6 +95,8 @@ class ActiveReleases:
             raise unknown_release()
         try:
             stored = read_release(release_folder(self.instance, release_id))
+            if altered := stored.altered():
+                raise InputError(f"{altered} is not the file that was published")
         except InputError as error:
             raise InputError(
                 f"the files of release {release_id} are damaged: the operator activates another"

@@ -26,7 +26,7 @@ from shoal.anonymizer.contract.sample_logs import awkward_logs, log_of, sample_l
 from shoal.anonymizer.declaration import check_declaration
 from shoal.anonymizer.parameters import Range, Value
 from shoal.anonymizer.release_files import ASSIGNMENT, read_release, write_release
-from shoal.anonymizer.verify_stored import verify_stored
+from shoal.anonymizer.verify_stored import reproduce, verify_stored
 from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
@@ -246,9 +246,11 @@ def check_a_stored_release_verifies(method: MethodClass) -> None:
         mode = stat.S_IMODE((place / ASSIGNMENT).stat().st_mode)
         _must(mode == 0o600, f"{method.info.id}: others can read who has which profile ({mode:o})")
         _must(manifest.groups == len(made.release), f"{method.info.id}: the manifest counts {manifest.groups} profiles")
-        stored = read_release(place)
+        stored = read_release(place, method=method)
         verdict = verify_stored(stored, log)
+        other = "" if manifest.seed is None else reproduce(place, stored, log, method=method)
     _must(verdict.holds, f"{method.info.id}: the stored release breaks its claim: {verdict.counterexample}")
+    _must(not other, f"{method.info.id}: run again with its seed, it writes another {other}")
     rows = [[release.profile(row).keys() for row in range(len(release))] for release in (made.release, stored.release)]
     _must(rows[0] == rows[1], f"{method.info.id}: the stored release has other terms")
 

@@ -2,12 +2,12 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release
+from shoal.anonymizer.strict_json import LARGEST
 from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of, tell_rejected
 from shoal.cli.printing import bar, print_json
 from shoal.corpus.errors import InputError
@@ -19,10 +19,17 @@ def add_commands(commands: Commands) -> None:
     add_knowledge_options(parser)
     parser.add_argument("--method", required=True)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=seed, default=0, help="a whole number from 0 on")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the release")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_anonymize)
+
+
+def seed(text: str) -> int:
+    """A seed of random numbers, or an error that argparse shows."""
+    if not text.isdecimal() or len(text) > len(str(LARGEST)) or int(text) >= LARGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+    return int(text)
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -42,9 +49,9 @@ def run_anonymize(options: argparse.Namespace) -> None:
         log, rejected = log_of(options, progress)
         made = method.run(log, seed=options.seed, progress=progress)
     manifest = write_release(options.out, made, method, log, options.seed)
-    tell_rejected(rejected, options.out)
+    tell_rejected(rejected, options.out.with_name(f"{options.out.name}-rejected.tsv"))
     if options.json:
-        print_json(asdict(manifest))
+        print_json(manifest.as_json())
         return
     print(f"{manifest.users} users, {manifest.groups} published profiles in {options.out}")
     print(f"suppressed: {made.suppressed.occurrences} occurrences, {made.suppressed.users} users left with nothing")

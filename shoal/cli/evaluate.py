@@ -64,7 +64,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         grown = growth(run, results, progress)
     write_results(options.out, results, options.timings)
     write_report(options.out, results, figures, grown)
-    tell_rejected(run.rejected, options.out)
+    tell_rejected(run.rejected, options.out / "rejected.tsv")
     if options.json:
         print_json({name: value for name, value in asdict(results).items() if name != "costs"})
     else:

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from shoal.anonymizer.release_files import read_release
-from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of
+from shoal.cli.options import Commands, add_knowledge_options, add_log_options, log_of
 from shoal.cli.printing import bar, print_json, print_table
+from shoal.corpus.knowledge import Knowledge
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
@@ -23,8 +24,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_measure(options: argparse.Namespace) -> None:
-    given = knowledge_of(options) if options.taxonomy or options.dictionary else None
-    stored = read_release(options.release, given)
+    stored = read_release(options.release, Knowledge(options.taxonomy, options.dictionary))
     knowledge = stored.knowledge
     if options.directory:  # the words stay those that the release was made with
         knowledge = replace(knowledge, dictionary_name=knowledge.dictionary, directory_file=options.directory)

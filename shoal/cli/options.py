@@ -41,9 +41,8 @@ def log_of(options: argparse.Namespace, progress: Progress) -> tuple[QueryLog, R
     return load_log(options.log, strict=options.strict, progress=progress)
 
 
-def tell_rejected(rejected: Rejected, beside: Path) -> None:
-    """Write the rows that could not be read beside the output, and say so."""
+def tell_rejected(rejected: Rejected, path: Path) -> None:
+    """Write the rows that could not be read into a file, and say so."""
     if len(rejected):
-        path = beside / "rejected.tsv"
         rejected.write(path)
         print(f"{len(rejected)} rows could not be read; they are in {path} with their reasons", file=sys.stderr)

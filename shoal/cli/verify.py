@@ -1,11 +1,12 @@
 """shoal verify: is the promise of a release kept on what was published?"""
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.release_files import read_release
-from shoal.anonymizer.verify_stored import verify_stored
+from shoal.anonymizer.verify_stored import reproduce, verify_stored
 from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of
 from shoal.cli.printing import bar, print_json
 
@@ -15,21 +16,34 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("release", type=Path)
     add_log_options(parser)
     add_knowledge_options(parser)
+    parser.add_argument("--reproduce", action="store_true", help="run the method again and compare byte by byte")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_verify)
 
 
 def run_verify(options: argparse.Namespace) -> int:
-    given = knowledge_of(options) if options.taxonomy or options.dictionary else None
-    stored = read_release(options.release, given)
+    stored = read_release(options.release, knowledge_of(options))
     with bar() as progress:
         log, _ = log_of(options, progress)
-    verdict = verify_stored(stored, log)
+        verdict = verify_stored(stored, log)
+        if options.reproduce and verdict.holds:
+            other = reproduce(options.release, stored, log, progress)
+            verdict = replace(verdict, holds=not other, counterexample=_other(other))
     if options.json:
-        print_json({"claim": stored.manifest.claim.id, **asdict(verdict)})
-    elif verdict.holds:
-        print(f"holds: {verdict.sentence}")
+        again = {"reproduced": verdict.holds} if options.reproduce else {}
+        print_json({"claim": stored.manifest.claim.id, **asdict(verdict), **again})
     else:
-        print(f"BROKEN: {verdict.sentence}")
-        print(f"counterexample: {verdict.counterexample}")
+        _print(verdict, options.reproduce)
     return 0 if verdict.holds else 1
+
+
+def _other(file: str) -> str:
+    return f"{file} is another when the method runs again with the seed of the manifest" if file else ""
+
+
+def _print(verdict: Verdict, reproduced: bool) -> None:
+    print(f"{'holds' if verdict.holds else 'BROKEN'}: {verdict.sentence}")
+    if not verdict.holds:
+        print(f"counterexample: {verdict.counterexample}")
+    elif reproduced:
+        print("reproduced: the method makes every file again, byte by byte")

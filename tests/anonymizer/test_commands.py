@@ -53,13 +53,48 @@ def test_a_claim_weaker_than_the_settings_is_not_accepted(log: Path) -> None:
     folder = released(log, "k=3")
     claim = json.loads((folder / "manifest.json").read_text())["claim"]
     edit_manifest(folder, claim={**claim, "values": {"k": 2}})
-    assert main(["verify", str(folder), "--log", str(log)]) == 1
+    assert main(["verify", str(folder), "--log", str(log)]) == 2
 
 
-def test_another_log_is_not_accepted(log: Path) -> None:
+def test_another_log_is_bad_input(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = released(log, "k=3")
     log.write_text(LOG.replace("10:00:00", "11:00:00"))
-    assert main(["verify", str(folder), "--log", str(log)]) == 1
+    assert main(["verify", str(folder), "--log", str(log)]) == 2
+    assert "this is another log" in capsys.readouterr().err
+
+
+def test_only_the_sentence_of_the_verifier_is_printed(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = released(log, "k=3")
+    capsys.readouterr()
+    assert main(["verify", str(folder), "--log", str(log)]) == 0
+    assert capsys.readouterr().out == "holds: Every profile is shared by at least 3 users.\n"
+    assert main(["verify", str(folder), "--log", str(log), "--json", "--reproduce"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("sentence") == "Every profile is shared by at least 3 users."
+    assert told == {"claim": "users-per-profile", "holds": True, "counterexample": "", "reproduced": True}
+
+
+def test_a_release_is_made_again_byte_by_byte(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = released(log, "k=3")
+    assert main(["verify", str(folder), "--log", str(log), "--reproduce"]) == 0
+    assert "byte by byte" in capsys.readouterr().out
+    edit_manifest(folder, seed=9)
+    assert main(["verify", str(folder), "--log", str(log), "--reproduce"]) == 1
+    assert "is another when the method runs again" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", ["-1", "1.5", "x", "9" * 30])
+def test_a_seed_is_a_whole_number(log: Path, seed: str) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["anonymize", "--log", str(log), "--method", "random", "--seed", seed, "--out", str(log.parent / "out")])
+    assert end.value.code == 2
+
+
+def test_rows_that_cannot_be_read_are_not_put_into_the_release(log: Path) -> None:
+    log.write_text(LOG + "only\tthree\tfields\n")
+    folder = released(log, "k=3")
+    assert (log.parent / "random-rejected.tsv").exists()
+    assert sorted(path.name for path in folder.iterdir()) == ["assignment.tsv", "manifest.json", "profiles.jsonl"]
 
 
 @pytest.mark.parametrize(

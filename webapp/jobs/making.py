@@ -90,7 +90,7 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
     measured = _measure(made, log, method, seed, index, steps) | {"seconds": round(seconds, 3)}
     certificate = {
         "release": release_id, "method": manifest.method, "parameters": manifest.parameters, "seed": seed,
-        "data_sha256": manifest.input, "claim": asdict(manifest.claim), "sentence": verdict.sentence,
+        "data_sha256": manifest.digests["log"], "claim": asdict(manifest.claim), "sentence": verdict.sentence,
         "holds": verdict.holds, "counterexample": verdict.counterexample,
         "checked_at": checked_at.isoformat(timespec="seconds"),
         "version": version("shoal"),

@@ -64,7 +64,7 @@ def test_runs_go_on_one_after_the_other_in_processes_of_their_own(desk: Desk, mo
     assert preview.result["measured"]["anonymity_min"] == 5
     assert {"ap10", "kept", "linkage5"} <= set(run.result["measured"])
     assert sum(count for _, _, count in run.result["sizes"]) == run.result["groups"] == len(stored.release)
-    releases = ActiveReleases(desk.database, desk.settings.instance, stored.manifest.input)
+    releases = ActiveReleases(desk.database, desk.settings.instance, stored.manifest.digests["log"])
     assert [one.release_id for one in releases.listed()] == [f"r{first}"]
     assert releases.current_id() is None
 

@@ -1,0 +1,186 @@
+"""manifest.json: what everybody may know of how a release was made, and what it rests on, by digests."""
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymizer.base import QUERIES, Anonymized, Claim, Method, Suppressed
+from shoal.anonymizer.claims import sentence
+from shoal.anonymizer.parameters import Value
+from shoal.anonymizer.registry import find_method
+from shoal.anonymizer.strict_json import count_of, keys_of, read_json, text_of
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.dictionary import DICTIONARIES
+from shoal.corpus.querylog import QueryLog
+
+PROFILES, MANIFEST, TAXONOMY = "profiles.jsonl", "manifest.json", "taxonomy.tsv"
+PUBLIC = (PROFILES, QUERIES, TAXONOMY)  # each with its digest in the manifest
+_LONGEST = 1_000_000  # characters of a manifest
+_HEX = re.compile("[0-9a-f]{64}")
+_VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
+MethodOf = Callable[[str], type[Method]]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """How a release was made. It holds no sentence: what a claim says is written by its verifier."""
+
+    method: str
+    parameters: dict[str, Value]
+    claim: Claim
+    seed: int | None  # None: it stays secret
+    digests: dict[str, str]  # sha-256 of the log, of the knowledge, of the code, and of every public file
+    users: int
+    groups: int
+    suppressed: Suppressed
+    version: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def text(self) -> str:
+        return json.dumps(self.as_json(), indent=1, sort_keys=True) + "\n"
+
+
+def make_manifest(made: Anonymized, method: Method, log: QueryLog, seed: int, files: Mapping[str, str]) -> Manifest:
+    return Manifest(
+        method=method.info.id,
+        parameters=dict(method.settings),
+        claim=made.claim,
+        seed=None if method.info.randomness == "secret" else seed,
+        digests={"log": log.digest(), "code": code_digest(method), **method.knowledge.digests, **files},
+        users=len(log.users),
+        groups=len(made.release),
+        suppressed=made.suppressed,
+        version=version("shoal"),
+    )
+
+
+def code_digest(method: Method) -> str:
+    """A sha-256 of the program text that made a release: ours, and that of the method where it is another's.
+
+    A method that was typed into a notebook has no file, and is left out.
+    """
+    ours = Path(__file__).parents[1]
+    files = [path for layer in ("anonymizer", "corpus") for path in sorted((ours / layer).rglob("*.py"))]
+    own = Path(getattr(sys.modules.get(type(method).__module__), "__file__", None) or __file__)
+    files += [] if own in files else sorted(own.parent.rglob("*.py")) if own.name == "__init__.py" else [own]
+    sha = hashlib.sha256()
+    for path in files:
+        sha.update(hashlib.sha256(path.read_bytes()).digest())
+    return sha.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_manifest(path: Path, method_of: MethodOf = find_method) -> Manifest:
+    """The manifest in a file. Another type, key, range or promise than its method's declaration is an error."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_LONGEST + 1)
+        if len(text) > _LONGEST:
+            raise ValueError(f"it is longer than {_LONGEST:,} characters")
+        manifest = _parsed(read_json(text), method_of)
+        _check_promise(manifest, method_of)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is no manifest of a release ({error}): make the release again") from error
+    return manifest
+
+
+def _parsed(data: object, method_of: MethodOf) -> Manifest:
+    names = {"method", "parameters", "claim", "digests", "users", "groups", "suppressed", "version"}
+    found = keys_of(data, names, frozenset({"seed"}))
+    method = method_of(text_of(found["method"]))
+    if ("seed" in found) == (method.info.randomness == "secret"):
+        raise ValueError("'seed' is there, but must stay secret" if "seed" in found else "'seed' is missing")
+    claim = keys_of(found["claim"], {"id", "values"})
+    suppressed = keys_of(found["suppressed"], {"occurrences", "users"})
+    if not _VERSION.fullmatch(text_of(found["version"])):
+        raise ValueError(f"{found['version']!r:.60} is no version")
+    return Manifest(
+        method=method.info.id,
+        parameters=_settings(found["parameters"], method),
+        claim=Claim(text_of(claim["id"]), _values(claim["values"])),
+        seed=count_of(found["seed"]) if "seed" in found else None,
+        digests=_digests(found["digests"]),
+        users=count_of(found["users"]),
+        groups=count_of(found["groups"]),
+        suppressed=Suppressed(count_of(suppressed["occurrences"]), count_of(suppressed["users"])),
+        version=found["version"],
+    )
+
+
+def _settings(given: object, method: type[Method]) -> dict[str, Value]:
+    """Every parameter of the method, each with a value of its very type and range."""
+    found = keys_of(given, {parameter.name for parameter in method.info.parameters})
+    for parameter in method.info.parameters:
+        if not parameter.allowed.holds(found[parameter.name]):
+            raise ValueError(f"{parameter.name}={found[parameter.name]!r:.60}, expected a {parameter.allowed}")
+    return found
+
+
+def _values(given: object) -> dict[str, Value]:
+    if not isinstance(given, dict):
+        raise ValueError("the claim has no values")
+    return given
+
+
+def _digests(given: object) -> dict[str, str]:
+    found = keys_of(given, {"log", "code", "taxonomy", "dictionary"}, frozenset({"directory", "wordnet", *PUBLIC}))
+    for name, digest in found.items():
+        if not isinstance(digest, str) or not _HEX.fullmatch(digest):
+            raise ValueError(f"{digest!r:.80} is no sha-256 of {name}")
+    return found
+
+
+def _check_promise(manifest: Manifest, method_of: MethodOf) -> None:
+    """The claim is what its declaration allows, and what the settings promise."""
+    sentence(manifest.claim)
+    promised = method_of(manifest.method)(None, **manifest.parameters).claim()
+    if manifest.claim != promised:
+        said = f"the claim says {_written(manifest.claim)}"
+        raise ValueError(f"{said}, but the settings promise {_written(promised)}")
+
+
+def _written(claim: Claim) -> str:
+    return " ".join([claim.id, *(f"{name}={value}" for name, value in claim.values.items())])
+
+
+def check_knowledge(manifest: Manifest, given: Knowledge) -> Knowledge:
+    """The knowledge that a release was made with; another taxonomy, directory or WordNet is an error.
+
+    A directory need not be there: no claim rests on it, but whoever runs the method again must bring it.
+    """
+    known = Knowledge(given.taxonomy_file, _dictionary(manifest, given), directory_file=given.directory_file)
+    for name, bring in _BRING.items():
+        said, found = manifest.digests.get(name), known.digests.get(name)
+        if said != found and not (name == "directory" and found is None):
+            raise InputError(f"this is another {name} than the one that the release was made with: {bring}")
+    return known
+
+
+_BRING = {
+    "taxonomy": "give that one by --taxonomy",
+    "directory": "give that one by --directory",
+    "wordnet": "install the version of WordNet that it was made with",
+    "dictionary": "make the release again",
+}
+
+
+def _dictionary(manifest: Manifest, given: Knowledge) -> str:
+    """Which dictionary has the digest of the manifest; where none has, the one that was given."""
+    names = [given.dictionary_name] if given.dictionary_name else DICTIONARIES
+    for name in names:
+        if Knowledge(given.taxonomy_file, name).digests["dictionary"] == manifest.digests["dictionary"]:
+            return name
+    return given.dictionary
