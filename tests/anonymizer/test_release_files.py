@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Method, ReleasedQueries, Suppressed
+from shoal.anonymizer.base import Anonymized, Claim, Method, ReleasedQueries, Suppressed
+from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.contract.sample_logs import log_of, sample_log
 from shoal.anonymizer.methods.random import Random
 from shoal.anonymizer.publish import publish
@@ -292,7 +293,7 @@ def test_what_is_counted_or_digested_wrongly_breaks_the_promise(
     verdict = verify_stored(read_release(folder), LOG)
     assert not verdict.holds
     assert reason in verdict.counterexample
-    assert verdict.sentence == "Every profile is shared by at least 4 users."
+    assert verdict.sentence == sentence(Claim("users-per-profile", {"k": 4}))
 
 
 def test_the_taxonomy_that_is_given_must_be_that_of_the_release(tmp_path: Path) -> None:
