@@ -111,3 +111,26 @@ def first_line(path: Path) -> str:
 def test_no_file_has_two_jobs() -> None:
     long = {name_of(path): n for path in all_files() if (n := len(path.read_text().splitlines())) > LONGEST}
     assert long == {}
+
+
+def test_no_package_holds_a_name_that_one_of_its_modules_would_overwrite() -> None:
+    """Importing `a.b` sets the name b in the package a, whatever its __init__ had put there."""
+    clashes = {}
+    for init in (path for layer in LAYERS for path in files_of(layer) if path.name == "__init__.py"):
+        below = {p.stem for p in init.parent.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()}
+        if found := _names_of(init) & below:
+            clashes[str(init.relative_to(ROOT))] = found
+    assert clashes == {}
+
+
+def _names_of(path: Path) -> set[str]:
+    """What a package defines or imports at its top; what comes from the module of that name is bound after it."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            package = ".".join(["shoal", *path.relative_to(ROOT).parent.parts])
+            bound = {alias.asname or alias.name for alias in node.names if node.module != package}
+            names |= bound - {node.module.removeprefix(f"{package}.")}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return names

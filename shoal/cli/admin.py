@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shoal.cli.options import Commands
 from shoal.corpus.errors import InputError
-from shoal.webapp.settings import Settings
+from shoal.webapp.core.settings import Settings
 
 
 def add_commands(commands: Commands) -> None:
@@ -23,7 +23,7 @@ def add_commands(commands: Commands) -> None:
 
 def run_create(options: argparse.Namespace) -> None:
     """The password comes from the terminal or from standard input, never from the command line: others could see it."""
-    from shoal.webapp.accounts import create_account
+    from shoal.webapp.core.accounts import create_account
     from shoal.webapp.database import Database
 
     default = Settings(database_url=options.database)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shoal.cli.options import Commands
 from shoal.cli.setup import add_data_options, set_up
-from shoal.webapp.settings import Settings
+from shoal.webapp.core.settings import Settings
 
 
 def add_commands(commands: Commands) -> None:
@@ -26,7 +26,7 @@ def run_serve(options: argparse.Namespace) -> None:
     settings = settings_of(options)
     settings.check()
     set_up(settings, instance=True)
-    from shoal.webapp.server import serve
+    from shoal.webapp.core.server import serve
 
     print(f"Serving on http://{settings.host}:{settings.port}/ (stop with Ctrl-C)")
     serve(settings, options.workers, options.threads)

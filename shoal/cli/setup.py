@@ -10,7 +10,7 @@ from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.logs import load_log
 from shoal.corpus.store.datasets import CORPORA
 from shoal.search.index import index_for
-from shoal.webapp.settings import Settings
+from shoal.webapp.core.settings import Settings
 
 
 def add_commands(commands: Commands) -> None:
@@ -42,7 +42,7 @@ def set_up(settings: Settings, *, instance: bool = False) -> None:
         index = index_for(settings.corpus_source, progress)
         log, rejected = load_log(settings.log_source, progress=progress)
         if instance:
-            from shoal.webapp.first_start import open_instance
+            from shoal.webapp.core.instance import open_instance
 
             open_instance(settings, log, index, progress)
     users = "simulated users" if log.people == "simulated" else "users"

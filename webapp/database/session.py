@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from shoal.corpus.errors import InputError
 
-_MIGRATIONS = Path(__file__).parent.parent / "migrations"
+_MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_SECONDS = 15
 _WRITES = "shoal_writes"
 

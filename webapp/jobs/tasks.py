@@ -6,12 +6,12 @@ from pathlib import Path
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs import load_log
+from shoal.webapp.core.logs import REJECTED, get_log, read_registered, register_log
+from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job
 from shoal.webapp.database.models import DONE, PREVIEW, READING, RUN
-from shoal.webapp.jobs.making import STEPS, Steps, make_release, preview
 from shoal.webapp.jobs.queue import add_job, finish_job
-from shoal.webapp.logs import REJECTED, get_log, read_registered, register_log
-from shoal.webapp.settings import Settings
+from shoal.webapp.jobs.run import STEPS, Steps, make_release, preview
 
 PREVIEW_USERS = 200
 _READING_STEPS = ("Reading the log",)

@@ -1,15 +1,43 @@
-"""What does the process of a job do? Claim the job, do it, say how it ended, and look whether another waits."""
+"""The process of a job, which goes on when the server ends: how is it started, and what does it do?"""
 
+import subprocess
 import sys
 import traceback
+from threading import Thread
 
 from shoal.corpus.errors import Cancelled, InputError
+from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database
 from shoal.webapp.database.models import CANCELLED, FAILED
-from shoal.webapp.jobs.queue import claim_job, finish_job
-from shoal.webapp.jobs.reporting import JobProgress
-from shoal.webapp.jobs.runner import tend
-from shoal.webapp.settings import Settings
+from shoal.webapp.jobs.progress import JobProgress
+from shoal.webapp.jobs.queue import claim_job, finish_job, may_start, tend_running, waiting_jobs
+
+_PROGRAM = "shoal.webapp.jobs.worker"
+
+
+def tend(database: Database, settings: Settings) -> None:
+    """Look after all jobs: give up those whose process is gone, and start those that wait."""
+    tend_running(database)
+    for job_id in waiting_jobs(database):
+        if may_start(database, job_id):
+            start_process(settings, job_id)
+
+
+def start_process(settings: Settings, job_id: int) -> int:
+    """Start the process of a job and return its number. The settings go by a pipe: they may hold a password."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", _PROGRAM, str(job_id)],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    try:
+        process.stdin.write(settings.to_json().encode())
+        process.stdin.close()
+    except BrokenPipeError:
+        pass  # it ended at once; the job is still waiting and will be started by the next look
+    # Somebody has to take note of its end, or it would stay in the table of processes.
+    Thread(target=process.wait, daemon=True).start()
+    return process.pid
 
 
 def main() -> int:

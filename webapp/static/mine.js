@@ -1,61 +1,78 @@
-// How does my own profile take part in a search? The browser remembers, finds its group, and adds only the group's id.
-import * as memory from "./history.js";
-import { countWords, downloadProfiles, nearest } from "./nearest.js";
+// What does the page of my own profile show? The switch, my group, and every entry with a way to forget it.
+import * as memory from "./memory.js";
+import { findGroup } from "./group.js";
+import { countWords } from "./nearest.js";
 
-export function startMine() {
-  const form = document.querySelector("form[data-search] [name=q]")?.form;
-  if (!form || !memory.isOn()) return;
-  const asked = new URLSearchParams(location.search);
-  if (asked.has("user")) return;
-  if (location.pathname === "/search") memory.addSearch(asked.get("q"));
-  document.addEventListener("click", (event) => remember(event.target), true);
-  document.addEventListener("auxclick", (event) => remember(event.target), true);
-  prepare(form);
+const page = document.querySelector("[data-mine-page]");
+const part = (name) => page.querySelector(`[data-part=${name}]`);
+const SHOWN = 24;
+const stopWords = new Set(page.dataset.stopWords.split(" "));
+
+function make(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
 }
 
-function remember(target) {
-  const link = target.closest("a");
-  if (!link) return;
-  if (link.closest(".result h3")) memory.addOpened(link.textContent.trim());
-  const address = new URL(link.href);
-  const found = memory.group();
-  const searching = address.origin === location.origin && address.pathname === "/search";
-  if (!searching || !found || address.searchParams.has("user") || address.searchParams.has("group")) return;
-  address.searchParams.set("group", found.group);
-  address.searchParams.set("release", found.release);
-  link.href = address;
-}
-
-export async function findGroup(release) {
-  const known = memory.group();
-  if (known?.release === release) return known;
+function show() {
+  const on = memory.isOn();
   const all = memory.entries();
-  const found = all.length ? nearest(countWords(all), await downloadProfiles(release)) : null;
-  if (found) memory.keepGroup(found);
-  return found;
+  part("switch").checked = on;
+  part("state").textContent = on ? "On: this browser remembers your searches." : "Off: nothing is remembered.";
+  part("count").textContent = `${all.length} ${all.length === 1 ? "search" : "searches"}`;
+  part("forget-all").disabled = !all.length;
+  part("list").replaceChildren(...all.map(row).reverse());
+  part("empty").hidden = all.length > 0;
+  showWords(all);
+  showGroup(on, all);
 }
 
-async function prepare(form) {
-  const note = document.querySelector("[data-mine]");
-  note.hidden = false;
-  note.textContent = "Your browser profile is on.";
-  const found = await findGroup(form.elements.release.value);
-  if (!found) {
-    note.textContent = "Your browser profile is on. It has no group yet: search for something first.";
+function row(entry, place) {
+  const what = make("div", {}, make("strong", { textContent: entry.query }));
+  for (const title of entry.opened) what.append(make("span", { className: "opened", textContent: `opened: ${title}` }));
+  const time = make("time", { textContent: new Date(entry.time).toLocaleString(), dateTime: new Date(entry.time).toISOString() });
+  const button = make("button", { type: "button", textContent: "Forget" });
+  button.setAttribute("aria-label", `Forget ${entry.query}`);
+  button.addEventListener("click", () => {
+    memory.forget(place);
+    show();
+  });
+  return make("li", {}, what, time, button);
+}
+
+function showWords(all) {
+  const words = [...countWords(all)].filter(([word]) => !stopWords.has(word)).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).slice(0, SHOWN);
+  part("words").replaceChildren(...words.map(([word, n]) => make("li", { textContent: n > 1 ? `${word} × ${n}` : word })));
+}
+
+async function showGroup(on, all) {
+  const place = part("group");
+  part("sent").textContent = "GET /search?q=your+words";
+  if (!on || !all.length) {
+    place.textContent = on ? "No group yet: search for something first." : "No group: the switch is off.";
     return;
   }
-  setField(form, "group", found.group);
-  const link = document.createElement("a");
-  link.href = "/mine";
-  link.textContent = "See what is stored.";
-  note.replaceChildren(`Your browser profile is on: you search as one of ${found.users} people in ${found.group}. `, link);
+  place.textContent = "Comparing with the public profiles …";
+  const found = await findGroup(page.dataset.release);
+  if (!found) {
+    place.textContent = "No published profile shares a word with yours, so no group is sent.";
+    return;
+  }
+  const shared = found.shared.slice(0, 12).join(", ");
+  place.replaceChildren(
+    make("b", { textContent: found.group }), ` is nearest (cosine ${found.cosine.toFixed(2)}). ${found.users} people of the log are behind it. `,
+    `You share with it: ${shared}.`,
+  );
+  part("sent").textContent = `GET /search?q=your+words&group=${found.group}&release=${found.release}`;
 }
 
-function setField(form, name, value) {
-  let field = form.querySelector(`input[type=hidden][name=${name}]`);
-  if (!field) {
-    field = Object.assign(document.createElement("input"), { type: "hidden", name });
-    form.append(field);
-  }
-  field.value = value;
-}
+part("switch").addEventListener("change", (event) => {
+  memory.turn(event.target.checked);
+  show();
+});
+part("forget-all").addEventListener("click", () => {
+  memory.forgetAll();
+  show();
+});
+page.hidden = false;
+show();

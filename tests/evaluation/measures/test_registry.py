@@ -15,7 +15,7 @@ from shoal.cli.measures import measures_page
 from shoal.corpus.errors import InputError
 from shoal.evaluation.measures.base import HEADINGS, ReleaseMeasure
 from shoal.evaluation.measures.registry import collect, columns, columns_named, describe, find_measure, measures
-from shoal.webapp.admin.rows import shown_measures
+from shoal.webapp.operator.runs import shown_measures
 
 ROOT = Path(__file__).parents[3]
 PLAIN = ReleaseMeasure(

@@ -1,0 +1,140 @@
+"""What do the tests of the pages stand on? One log with canaries, one server as people start it, one Chromium."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from shoal.corpus.documents import load_documents
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs import load_log
+from shoal.corpus.people.simulated import simulate_log, write_log
+from shoal.corpus.profiles import build_profiles
+from shoal.webapp import create_app
+from shoal.webapp.core.people import People
+from shoal.webapp.core.settings import Settings
+from tests.webapp.instances import (  # noqa: F401
+    database,
+    desk,
+    free_port,
+    in_threads,
+    live,
+    new_database_url,
+    panel,
+    postgresql,
+    quiet_panel,
+    small_log,
+    two_releases,
+    wait_for_answer,
+)
+
+USERS = 200
+# A user id and words that no dictionary knows: they may be found nowhere but in the log.
+CANARY_USER = "canary-user-7731905"
+CANARY_WORDS = "zyxqwvplum grzbtkfnord"
+_CANARY_ROWS = (CANARY_WORDS, "climate change policy", "climate summit", f"{CANARY_WORDS} energy", "oil price energy")
+_FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server and the file of all it said."""
+
+    url: str
+    said: Path
+    settings: Settings
+
+
+@pytest.fixture(scope="session")
+def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """200 simulated users, and one whose id and queries must never be seen."""
+    path = tmp_path_factory.mktemp("log") / "simulated-users-with-canary.tsv"
+    write_log(simulate_log(load_documents("news"), USERS, seed=7), path)
+    with path.open("a") as file:
+        for hour, query in enumerate(_CANARY_ROWS):
+            file.write(f"{CANARY_USER}\t{query}\t2006-03-05 {hour:02d}:00:00\t\t\n")
+    return path
+
+
+@pytest.fixture(scope="session")
+def settings(log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    return Settings(data="news", log=str(log_file), instance=tmp_path_factory.mktemp("instance"), port=free_port())
+
+
+@pytest.fixture(scope="session")
+def server(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`shoal serve`, in a process of its own, until the session ends."""
+    said = tmp_path_factory.mktemp("server") / "said.txt"
+    command = [sys.executable, "-m", "shoal", "serve", "--log", settings.log, "--instance", str(settings.instance)]
+    command += ["--port", str(settings.port), "--workers", "1", "--threads", "8"]
+    with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+        try:
+            url = f"http://127.0.0.1:{settings.port}"
+            wait_for_answer(f"{url}/healthz", process, said)
+            yield Server(url, said, settings)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def app(settings: Settings) -> Flask:
+    """The application in this process, over the same data as the server."""
+    return create_app(settings)
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture(scope="session")
+def someone(settings: Settings, log_file: Path) -> str:
+    """The key of a user with a profile worth looking at."""
+    profiles = build_profiles(load_log(str(log_file))[0], Knowledge().words)
+    return People(profiles, settings.secret_key()).find()[0].key
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert found, "these tests need Chromium: install the package chromium"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=_FLAGS.split())
+        yield started
+        started.close()
+
+
+@pytest.fixture(params=["desktop", "phone"])
+def page(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Iterator[Page]:
+    """A fresh profile at each width. Any error in a script, and any request to somebody else, fails the test."""
+    size = DESKTOP if request.param == "desktop" else PHONE
+    with browser.new_context(viewport=size, base_url=server.url) as context:
+        context.add_init_script("localStorage.setItem('shoal.toured', 'yes')")
+        context.set_default_timeout(15_000)
+        opened = context.new_page()
+        wrong: list[str] = []
+        opened.on("pageerror", lambda error: wrong.append(str(error)))
+        opened.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
+        opened.on("request", lambda one: None if one.url.startswith(server.url) else wrong.append(one.url))
+        yield opened
+        assert not wrong
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = Path(os.environ.get("SHOAL_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,145 @@
+"""Does the database keep what it is given, on SQLite and on PostgreSQL?"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from shoal.corpus.errors import InputError
+from shoal.webapp.database import Account, Activation, Database, Job, session
+from shoal.webapp.database.models import RUN, Table, now
+
+
+def add_account(database: Database, *names: str) -> None:
+    with database.writing() as opened:
+        for name in names:
+            opened.add(Account(name=name, password="hashed"))
+            opened.flush()
+
+
+def test_the_migrations_make_exactly_the_tables_of_the_models(database: Database) -> None:
+    with database.reading() as opened:
+        context = MigrationContext.configure(opened.connection(), opts={"compare_type": True})
+        assert compare_metadata(context, Table.metadata) == []
+
+
+def test_migrating_twice_changes_nothing(database: Database) -> None:
+    with database.writing() as opened:
+        opened.add(Account(name="someone", password="hashed"))
+    database.upgrade()
+    with database.reading() as opened:
+        assert opened.scalar(select(func.count()).select_from(Account)) == 1
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_servers_that_start_at_once_migrate_once(kind: str, new_database_url: Callable[[str], str]) -> None:
+    url = new_database_url(kind)
+    program = "import sys; from shoal.webapp.database import Database; Database(sys.argv[1]).upgrade()"
+    started = [subprocess.Popen([sys.executable, "-c", program, url]) for _ in range(3)]
+    assert [process.wait(60) for process in started] == [0] * 3
+
+
+def test_an_error_undoes_the_whole_transaction(database: Database) -> None:
+    with pytest.raises(IntegrityError):
+        add_account(database, "half", "half")
+    with database.reading() as opened:
+        assert opened.scalar(select(Account)) is None
+
+
+def test_an_activation_of_a_release_that_is_not_there_is_refused(database: Database) -> None:
+    with pytest.raises(IntegrityError), database.writing() as opened:
+        opened.add(Activation(release_id="r99"))
+
+
+def test_a_time_comes_back_as_it_went_in(database: Database) -> None:
+    moment = now()
+    with database.writing() as opened:
+        opened.add(Job(kind=RUN, task={}, started_at=moment))
+    with database.reading() as opened:
+        job = opened.scalars(select(Job)).one()
+    assert job.started_at == moment
+    assert job.started_at.tzinfo is not None
+    assert job.finished_at is None
+
+
+def test_writers_at_the_same_time_lose_nothing(database: Database) -> None:
+    with database.writing() as opened:
+        opened.add(Job(kind=RUN, task={}))
+
+    def add_one(_: int) -> None:
+        with database.writing() as opened:
+            job = opened.scalars(select(Job).with_for_update()).one()
+            job.done += 1
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add_one, range(80)))
+    with database.reading() as opened:
+        assert opened.scalars(select(Job)).one().done == 80
+
+
+def test_sqlite_keeps_a_journal_ahead_and_watches_foreign_keys(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'new' / 'shoal.sqlite3'}")
+    with database.reading() as opened:
+        found = [opened.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "foreign_keys")]
+    database.close()
+    assert found == ["wal", 1]
+
+
+def test_a_locked_database_says_so_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_BUSY_SECONDS", 0.2)
+    url = f"sqlite:///{tmp_path / 'shoal.sqlite3'}"
+    holder, other = Database(url), Database(url)
+    holder.upgrade()
+    with holder.writing() as held:
+        held.add(Account(name="first", password="hashed"))
+        held.flush()
+        with other.reading() as opened:  # readers are not kept waiting
+            assert opened.scalar(select(Account)) is None
+        with pytest.raises(InputError, match="locked by another process"):
+            add_account(other, "second")
+    add_account(other, "second")
+    with holder.reading() as opened:
+        assert opened.scalars(select(Account.name).order_by(Account.name)).all() == ["first", "second"]
+    holder.close()
+    other.close()
+
+
+def test_a_full_disk_says_so_and_loses_nothing(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'shoal.sqlite3'}")
+    database.upgrade()
+    with database.writing() as opened:
+        opened.execute(text("PRAGMA max_page_count = 1"))  # SQLite never goes below what it has
+        opened.add(Job(kind=RUN, task={"text": "x" * 5_000_000}))
+        with pytest.raises(OperationalError):
+            opened.flush()
+        opened.rollback()
+    with pytest.raises(InputError, match="disk of the database is full"):
+        add_account(database, "a name" * 10**6)
+    database.close()
+    database = Database(f"sqlite:///{tmp_path / 'shoal.sqlite3'}")
+    with database.writing() as opened:
+        assert opened.scalar(select(Job)) is None
+        opened.add(Job(kind=RUN, task={}))
+    database.close()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "mysql://someone:hush-hush@host/name", "oracle+none://hush-hush"])
+def test_an_address_of_no_known_database_is_refused_without_repeating_it(address: str) -> None:
+    with pytest.raises(InputError, match="give sqlite:///FILE or postgresql://") as refused:
+        Database(address)
+    assert "hush-hush" not in str(refused.value)
+
+
+def test_a_server_that_does_not_answer_is_a_message() -> None:
+    database = Database("postgresql://someone:hush-hush@127.0.0.1:1/name")
+    with pytest.raises(InputError, match="does not answer") as refused:
+        database.upgrade()
+    assert "hush-hush" not in str(refused.value)
+    database.close()

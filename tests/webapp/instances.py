@@ -1,0 +1,286 @@
+"""What do the tests of an instance stand on? A small log, both databases, an application with an account, a server."""
+
+import os
+import pwd
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from shoal.corpus.documents import load_documents
+from shoal.corpus.logs import load_log
+from shoal.corpus.people.simulated import simulate_log, write_log
+from shoal.webapp import create_app
+from shoal.webapp.core.accounts import create_account
+from shoal.webapp.core.logs import register_log
+from shoal.webapp.core.settings import Settings
+from shoal.webapp.database import Database
+from shoal.webapp.jobs import worker
+from shoal.webapp.jobs.queue import get_job
+from shoal.webapp.jobs.tasks import add_run
+from shoal.webapp.jobs.worker import work
+
+NAME, PASSWORD = "olga", "correct horse battery"
+KINDS = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session")
+def small_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("small") / "small-log.tsv"
+    write_log(simulate_log(load_documents("news"), 70, seed=3), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """A real server on the loopback address; it refuses to be root, so it runs as its own user where we are root."""
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), default=None)
+    initdb = str(programs / "initdb") if programs else shutil.which("initdb")
+    assert initdb, "these tests need PostgreSQL: install the package postgresql"
+    user = pwd.getpwnam("postgres") if os.getuid() == 0 else None
+    as_user: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    with tempfile.TemporaryDirectory(prefix="shoal-postgresql-") as folder:
+        if user:
+            os.chown(folder, user.pw_uid, user.pw_gid)
+        make = [initdb, "-D", f"{folder}/data", "-U", "shoal", "-A", "trust", "--no-sync"]
+        subprocess.run(make, check=True, capture_output=True, cwd=folder, **as_user)
+        port = free_port()
+        serve = [Path(initdb).with_name("postgres"), "-D", f"{folder}/data", "-p", str(port), "-k", folder, "-F"]
+        with subprocess.Popen(serve, stderr=subprocess.DEVNULL, cwd=folder, **as_user) as process:
+            try:
+                url = f"postgresql://shoal@127.0.0.1:{port}"
+                _wait_for(f"{url}/postgres", process)
+                yield url
+            finally:
+                process.send_signal(signal.SIGINT)  # without waiting for those still connected
+                process.wait(20)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
+    end = time.monotonic() + 30
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            psycopg.connect(url).close()
+            return
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+    raise AssertionError("PostgreSQL did not start")
+
+
+@pytest.fixture(scope="session")
+def new_database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The address of an empty database of either kind."""
+    count = iter(range(10**6))
+
+    def make(kind: str) -> str:
+        if kind == "sqlite":
+            return f"sqlite:///{tmp_path_factory.mktemp('database')}/shoal.sqlite3"
+        name, server = f"test{next(count)}", request.getfixturevalue("postgresql")
+        with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"{server}/{name}"
+
+    return make
+
+
+@pytest.fixture(params=KINDS)
+def database(request: pytest.FixtureRequest, new_database_url: Callable[[str], str]) -> Iterator[Database]:
+    """An empty database with its tables, of each kind in turn."""
+    made = Database(new_database_url(request.param))
+    made.upgrade()
+    yield made
+    made.close()
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A database that knows the small log, and the settings of a server over it."""
+
+    database: Database
+    settings: Settings
+    log_id: int
+
+
+@pytest.fixture(params=KINDS)
+def desk(
+    request: pytest.FixtureRequest, new_database_url: Callable[[str], str], small_log: Path, tmp_path: Path
+) -> Iterator[Desk]:
+    url = new_database_url(request.param)
+    made = Database(url)
+    made.upgrade()
+    log, _ = load_log(str(small_log))
+    settings = Settings(log=str(small_log), instance=tmp_path / "instance", database_url=url)
+    yield Desk(made, settings, register_log(made, log, small_log.name, str(small_log)))
+    made.close()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """An application, and somebody who is logged in at its panel."""
+
+    app: Flask
+    client: FlaskClient
+    settings: Settings
+    database: Database
+
+    def post(self, path: str, **form: object) -> TestResponse:
+        return self.client.post(path, data={"csrf_token": token_of(self.client, "/admin/password"), **form})
+
+    def wait(self, number: int) -> str:
+        """The state in which a job ends."""
+        end = time.monotonic() + 120
+        while get_job(self.database, number).finished_at is None:
+            assert time.monotonic() < end, "the job does not end"
+            self.client.get("/admin/runs")
+            time.sleep(0.1)
+        return get_job(self.database, number).state
+
+    def run(self, method: str, what: str = "run", **form: object) -> int:
+        """Start a run by its form and wait for its end."""
+        answer = self.post(f"/admin/methods/{method}", what=what, log="1", **form)
+        assert answer.status_code == 302, answer.text
+        number = int(answer.location.rsplit("/", 1)[1])
+        assert self.wait(number) == "done", get_job(self.database, number).error
+        return number
+
+
+def token_of(client: FlaskClient, path: str) -> str:
+    found = re.search(r'name="csrf_token" value="([^"]+)"', client.get(path).text)
+    assert found, path
+    return found[1]
+
+
+def log_in(client: FlaskClient, name: str = NAME, password: str = PASSWORD) -> TestResponse:
+    form = {"name": name, "password": password, "csrf_token": token_of(client, "/admin/login")}
+    return client.post("/admin/login", data=form)
+
+
+@pytest.fixture(scope="session")
+def in_threads() -> Iterator[set[Path]]:
+    """The instances whose jobs run in threads of this process: its libraries are loaded already.
+
+    Only the panels below are among them. All other jobs run as the server runs them, whatever was tested before.
+    """
+    instances: set[Path] = set()
+    start_process = worker.start_process
+
+    def carry_out(settings: Settings, job_id: int) -> None:
+        database = Database(settings.database)
+        work(database, settings, job_id)
+        database.close()
+
+    def start(settings: Settings, job_id: int) -> int:
+        if settings.instance not in instances:
+            return start_process(settings, job_id)
+        Thread(target=carry_out, args=(settings, job_id), daemon=True).start()
+        return os.getpid()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "start_process", start)
+        yield instances
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def panel(
+    request: pytest.FixtureRequest, new_database_url: Callable[[str], str], small_log: Path,
+    tmp_path_factory: pytest.TempPathFactory, in_threads: set[Path],
+) -> Iterator[Panel]:  # fmt: skip
+    """One for all tests of a kind of database: they may add to it, and must not rely on what it holds."""
+    instance = tmp_path_factory.mktemp("instance")
+    in_threads.add(instance)
+    opened = open_panel(small_log, instance, new_database_url(request.param))
+    yield opened
+    opened.database.close()
+
+
+def open_panel(log: Path, instance: Path, url: str = "") -> Panel:
+    settings = Settings(log=str(log), instance=instance, database_url=url)
+    app = create_app(settings)
+    database: Database = app.extensions["shoal.database"]
+    create_account(database, NAME, PASSWORD)
+    client = app.test_client()
+    assert log_in(client).status_code == 302
+    return Panel(app, client, settings, database)
+
+
+@pytest.fixture(scope="session")
+def quiet_panel(small_log: Path, tmp_path_factory: pytest.TempPathFactory, in_threads: set[Path]) -> Iterator[Panel]:
+    """The same on SQLite, for tests that only look."""
+    instance = tmp_path_factory.mktemp("quiet")
+    in_threads.add(instance)
+    opened = open_panel(small_log, instance)
+    yield opened
+    opened.database.close()
+
+
+@dataclass(frozen=True)
+class LiveServer:
+    """A server as people start it, with two processes, and the database that they share."""
+
+    url: str
+    said: Path
+    settings: Settings
+    database: Database
+
+
+@pytest.fixture(scope="session")
+def live(small_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    settings = Settings(log=str(small_log), instance=tmp_path_factory.mktemp("live"), port=free_port())
+    said = settings.instance / "said.txt"
+    command = [sys.executable, "-m", "shoal", "serve", "--log", str(small_log), "--instance", str(settings.instance)]
+    command += ["--port", str(settings.port), "--workers", "2", "--threads", "8"]
+    with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+        try:
+            url = f"http://127.0.0.1:{settings.port}"
+            wait_for_answer(f"{url}/healthz", process, said)
+            database = Database(settings.database)
+            create_account(database, NAME, PASSWORD)
+            yield LiveServer(url, said, settings, database)
+            database.close()
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def wait_for_answer(url: str, process: "subprocess.Popen[bytes]", said: Path) -> None:
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError(f"the server did not start: {said.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="session")
+def two_releases(live: LiveServer) -> list[str]:
+    """Two releases of the served log that differ in k."""
+    made = []
+    for k in (3, 15):
+        number = add_run(live.database, "random", {"k": k}, 1)
+        assert work(live.database, live.settings, number)
+        made.append(f"r{number}")
+    return made

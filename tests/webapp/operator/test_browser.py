@@ -1,0 +1,152 @@
+"""Does an operator get along in a real browser, on a desk and on a phone? Log in, preview, run, compare, switch."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.webapp.conftest import DESKTOP, PHONE
+from tests.webapp.instances import NAME, PASSWORD, LiveServer
+
+LONG = 90_000  # milliseconds: a run in a process of its own
+
+
+@pytest.fixture(params=["desktop", "phone"])
+def desk_page(request: pytest.FixtureRequest, browser: Browser, live: LiveServer) -> Iterator[Page]:
+    """Logged in, in a fresh profile. Any error in a script, and any request to somebody else, fails the test."""
+    size = DESKTOP if request.param == "desktop" else PHONE
+    with browser.new_context(viewport=size, base_url=live.url) as context:
+        opened = context.new_page()
+        wrong: list[str] = []
+        opened.on("pageerror", lambda error: wrong.append(str(error)))
+        opened.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
+        opened.on("request", lambda one: None if one.url.startswith(live.url) else wrong.append(one.url))
+        log_in(opened)
+        yield opened
+        assert not wrong
+
+
+def log_in(page: Page) -> None:
+    page.goto("/admin/")
+    page.get_by_label("Name").fill(NAME)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+
+
+def width(page: Page) -> str:
+    assert page.viewport_size is not None
+    return "desktop" if page.viewport_size["width"] > 1000 else "phone"
+
+
+def no_wider_than_the_window(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+
+
+def test_an_operator_previews_a_method_runs_it_and_activates_it(desk_page: Page, screenshots: Path) -> None:
+    page = desk_page
+    page.get_by_role("link", name="Methods", exact=True).click()
+    page.screenshot(path=screenshots / f"7-methods-{width(page)}.png", full_page=True)
+    page.get_by_role("link", name="Random groups of k users").click()
+    expect(page.get_by_text("higher is more private")).to_be_visible()
+    page.locator("[name=k]").fill("6")
+    page.screenshot(path=screenshots / f"7-form-{width(page)}.png", full_page=True)
+    page.get_by_role("button", name="Preview on").click()
+    expect(page.get_by_role("heading", name=re.compile("^Preview"))).to_be_visible()
+    expect(page.get_by_role("button", name="Run it on all users")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Smallest group")).to_be_visible()
+    page.screenshot(path=screenshots / f"7-preview-{width(page)}.png", full_page=True)
+    page.get_by_role("button", name="Run it on all users").click()
+    expect(page.get_by_role("heading", name=re.compile("^Run"))).to_be_visible()
+    page.screenshot(path=screenshots / f"8-running-{width(page)}.png", full_page=True)
+    expect(page.get_by_role("button", name="Activate for everyone")).to_be_visible(timeout=LONG)
+    assert no_wider_than_the_window(page)
+    page.screenshot(path=screenshots / f"8-run-{width(page)}.png", full_page=True)
+    number = page.url.rsplit("/", 1)[1]
+    page.get_by_role("button", name="Activate for everyone").click()
+    expect(page.get_by_text(f"r{number} now serves all searchers")).to_be_visible()
+    page.screenshot(path=screenshots / f"9-history-{width(page)}.png", full_page=True)
+    page.get_by_role("button", name=re.compile("^Roll back to")).click()
+    expect(page.get_by_text("serves all searchers again")).to_be_visible()
+
+
+def test_runs_are_sorted_chosen_and_compared(desk_page: Page, screenshots: Path, two_releases: list[str]) -> None:
+    page = desk_page
+    page.goto("/admin/runs")
+    page.get_by_role("link", name="AP@10").click()
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("AP@10")
+    page.screenshot(path=screenshots / f"8-runs-{width(page)}.png", full_page=True)
+    for release_id in two_releases:
+        page.get_by_label(f"Compare run {release_id[1:]}", exact=True).check()
+    page.get_by_role("button", name="Compare the chosen ones").click()
+    expect(page.get_by_role("heading", name="2 runs side by side")).to_be_visible()
+    assert no_wider_than_the_window(page)
+    page.screenshot(path=screenshots / f"8-compare-{width(page)}.png", full_page=True)
+
+
+def test_a_point_of_the_plot_is_hovered_chosen_and_activated(
+    desk_page: Page, screenshots: Path, two_releases: list[str]
+) -> None:
+    page = desk_page
+    page.goto("/admin/")
+    current = page.locator(".switches b").first.inner_text()
+    wanted = next(one for one in two_releases if one != current)
+    point = page.locator(f".plot a[href='/admin/runs/{wanted[1:]}']")
+    point.focus()
+    expect(page.locator("[data-part=tip]")).to_contain_text(f"{wanted}: ")
+    point.dispatch_event("click")
+    expect(page.locator("[data-part=chosen]")).to_contain_text(f"{wanted}: ")
+    page.screenshot(path=screenshots / f"8-plot-{width(page)}.png", full_page=True)
+    page.locator("[data-part=chosen]").get_by_role("button", name="Activate for everyone").click()
+    expect(page.get_by_text(f"{wanted} now serves all searchers")).to_be_visible()
+
+
+def test_a_log_is_uploaded_with_its_rejected_rows_shown(desk_page: Page, screenshots: Path, tmp_path: Path) -> None:
+    page = desk_page
+    log = tmp_path / f"upload-{width(page)}.tsv"
+    log.write_text(f"u1\tred {width(page)} wine\t2006-03-01 10:00:00\t\t\nbroken line\n")
+    page.goto("/admin/data")
+    assert no_wider_than_the_window(page)
+    page.screenshot(path=screenshots / f"9-data-{width(page)}.png", full_page=True)
+    page.locator("input[type=file]").set_input_files(log)
+    page.get_by_role("button", name="Upload").click()
+    page.wait_for_url("**/admin/data/uploads/*")
+    page.get_by_role("link", name="1 rows could not be read").click(timeout=LONG)
+    expect(page.get_by_text("wrong number of columns")).to_be_visible()
+    page.screenshot(path=screenshots / f"9-rejected-{width(page)}.png", full_page=True)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_the_panel(
+    browser: Browser, live: LiveServer, two_releases: list[str], scheme: str
+) -> None:
+    first, second = (one[1:] for one in two_releases)
+    with browser.new_context(viewport=DESKTOP, base_url=live.url, color_scheme=scheme) as context:
+        page = context.new_page()
+        page.goto("/admin/login")
+        assert serious(page) == []
+        log_in(page)
+        for path in ("", "methods", "methods/random", "runs", f"runs/{first}", f"compare?run={first}&run={second}",
+                     "history", "data", "password", f"releases/{two_releases[0]}/confirm"):  # fmt: skip
+            page.goto(f"/admin/{path}")
+            assert serious(page) == [], path
+
+
+def serious(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+
+
+def test_the_panel_works_without_scripts(browser: Browser, live: LiveServer, two_releases: list[str]) -> None:
+    with browser.new_context(base_url=live.url, java_script_enabled=False) as context:
+        page = context.new_page()
+        log_in(page)
+        page.locator(f".plot a[href='/admin/runs/{two_releases[0][1:]}']").dispatch_event("click")
+        page.goto(f"/admin/runs/{two_releases[0][1:]}")
+        expect(page.get_by_role("heading", name=re.compile("Random groups"))).to_be_visible()
+        page.get_by_role("link", name="profiles.jsonl").wait_for()
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_role("heading", name="Log in")).to_be_visible()

@@ -1,0 +1,259 @@
+"""Does a searcher get along in a real browser, on a desk and on a phone? One test for each thing people do."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.webapp.conftest import DESKTOP, PHONE, Server
+
+QUERY = "climate change"
+Width = str
+
+
+@pytest.fixture
+def width(page: Page) -> Width:
+    size = page.viewport_size
+    assert size is not None
+    return "desktop" if size["width"] > 1000 else "phone"
+
+
+def search_as(page: Page, someone: str, query: str = QUERY, **more: object) -> None:
+    extra = "".join(f"&{name}={value}" for name, value in more.items())
+    page.goto(f"/search?q={query.replace(' ', '+')}&user={someone}{extra}")
+
+
+def show(page: Page, kind: str, width: Width) -> None:
+    """On a phone a column is behind its tab."""
+    if width == "phone":
+        page.locator(f"label[for=tab-{kind}]").click()
+
+
+def test_a_search_shows_three_columns_with_moves_and_figures(
+    page: Page, width: Width, someone: str, screenshots: Path
+) -> None:
+    search_as(page, someone)
+    expect(page.locator(".column")).to_have_count(3)
+    for kind in ("plain", "personalized", "anonymized"):
+        show(page, kind, width)
+        expect(page.locator(f".column-{kind}")).to_be_visible()
+        expect(page.locator(f".column-{kind} .result")).to_have_count(10)
+    expect(page.locator(".column-personalized .move")).to_have_count(10)
+    expect(page.locator(".column-plain .move")).to_have_count(0)
+    expect(page.locator(".summary")).to_contain_text("AP@10")
+    expect(page.locator(".summary")).to_contain_text("behind one profile")
+    page.screenshot(path=screenshots / f"1-search-{width}.png")
+    page.screenshot(path=screenshots / f"1-search-whole-{width}.png", full_page=True)
+
+
+def test_nothing_is_wider_than_the_window(page: Page, someone: str) -> None:
+    paths = ("/", f"/search?q=climate&user={someone}", f"/knows?user={someone}", f"/attack?user={someone}", "/mine")
+    for path in (*paths, "/people", "/document/0", "/api", "/nothing-here"):
+        page.goto(path) if path != "/nothing-here" else None
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, path
+
+
+def test_pointing_at_a_result_shows_the_same_document_elsewhere(
+    page: Page, width: Width, someone: str, screenshots: Path
+) -> None:
+    search_as(page, someone, weight=0.3)
+    if width == "phone":
+        result = page.locator(".column-anonymized .result").first
+        expect(result.locator(".places")).to_contain_text("Plain")
+        return
+    result = page.locator(".column-plain .result").first
+    document = result.get_attribute("data-document")
+    result.hover()
+    lit = page.locator(".same-document")
+    expect(lit.first).to_be_visible()
+    assert {one.get_attribute("data-document") for one in lit.all()} == {document}
+    assert lit.count() >= 2
+    page.locator(".column-personalized .result h3 a").nth(1).focus()
+    expect(page.locator(".column-personalized .result").nth(1)).to_have_class(re.compile("same-document"))
+    page.screenshot(path=screenshots / f"1-same-document-{width}.png")
+
+
+def test_the_slider_ranks_again_without_leaving_the_page(page: Page, width: Width, someone: str) -> None:
+    search_as(page, someone)
+    page.evaluate("window.stayed = true")
+    show(page, "personalized", width)
+    slider = page.locator("input[type=range]")
+    slider.fill("0")
+    page.wait_for_url(re.compile(r"weight=0(?!\.)"))
+    expect(page.locator("output")).to_have_text("0 %")
+    expect(page.locator(".column-personalized .move.same")).to_have_count(10)
+    if width == "phone":
+        expect(page.locator(".column-personalized")).to_be_visible()
+    assert page.evaluate("window.stayed")
+    page.reload()
+    expect(page.locator(".column-personalized .move.same")).to_have_count(10)
+
+
+def test_why_opens_in_place_and_says_whose_each_term_is(
+    page: Page, width: Width, someone: str, screenshots: Path
+) -> None:
+    search_as(page, someone, weight=0.95)
+    show(page, "anonymized", width)
+    result = page.locator(".column-anonymized .result").first
+    result.locator(".why summary").click()
+    expect(result.locator(".reason-total")).to_contain_text("Score")
+    expect(result.locator(".reason")).to_contain_text("words of the query")
+    expect(result.locator(".reason")).to_contain_text(re.compile("mine|strangers"))
+    result.scroll_into_view_if_needed()
+    page.screenshot(path=screenshots / f"2-why-{width}.png")
+
+
+def test_keys_lead_to_the_box_and_through_the_results(page: Page, width: Width, someone: str) -> None:
+    search_as(page, someone)
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    column = page.locator(".column-anonymized .result h3 a")
+    expect(column.nth(0)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(column.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    if width == "desktop":
+        expect(page.locator(".column-personalized .result h3 a").nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/document/*")
+    expect(page.locator("article h1")).to_be_visible()
+
+
+def test_a_misspelt_query_leads_to_the_right_one(page: Page) -> None:
+    page.goto("/search?q=immigrattion")
+    page.locator(".suggestion a").click()
+    page.wait_for_url("**/search?q=immigration&*")
+    expect(page.locator(".column-anonymized .result").first).to_be_visible()
+
+
+def test_pages_of_results_can_be_walked(page: Page, someone: str) -> None:
+    search_as(page, someone)
+    page.locator(".paging a[rel=next]").click()
+    page.wait_for_url("**page=2**")
+    expect(page.locator(".column-anonymized .rank").first).to_contain_text("11")
+
+
+def test_the_page_tells_what_the_server_knows(page: Page, width: Width, someone: str, screenshots: Path) -> None:
+    page.goto(f"/knows?user={someone}")
+    expect(page.locator("h1")).to_have_text("What the server knows")
+    expect(page.locator(".badge-good")).to_contain_text("Checked on the published data at")
+    expect(page.locator(".fishes")).to_be_visible()
+    expect(page.locator(".before-after")).to_contain_text(re.compile("kept|blended"))
+    page.screenshot(path=screenshots / f"3-knows-{width}.png", full_page=True)
+
+
+def test_an_attack_is_played_and_repeated_elsewhere_by_one_click(
+    page: Page, width: Width, someone: str, screenshots: Path
+) -> None:
+    page.goto(f"/attack?user={someone}&m=10")
+    expect(page.locator(".outcome")).to_contain_text("chance to be named")
+    page.screenshot(path=screenshots / f"4-attack-{width}.png", full_page=True)
+    known = sorted(page.locator(".chip input:checked").evaluate_all("all => all.map(one => one.value)"))
+    page.locator(".elsewhere a").first.click()
+    page.wait_for_url("**release=original**")
+    assert sorted(page.locator(".chip input:checked").evaluate_all("all => all.map(one => one.value)")) == known
+    expect(page.locator(".outcome-figure")).to_contain_text("100 %")
+    page.screenshot(path=screenshots / f"4-attack-original-{width}.png", full_page=True)
+    for term in known[1:]:
+        page.locator(f".chip input[value='{term}']").uncheck()
+    page.get_by_role("button", name="Attack with the chosen terms").click()
+    expect(page.locator(".chip input:checked")).to_have_count(1)
+
+
+def test_a_person_is_found_by_an_interest(page: Page, width: Width, screenshots: Path) -> None:
+    page.goto("/")
+    expect(page.locator(".starters")).to_contain_text("simulated users")
+    page.locator(".picker summary").click()
+    page.locator(".picker-find input").fill("climate")
+    expect(page.locator(".picker-list .interests").first).to_be_visible()
+    page.wait_for_timeout(400)
+    page.screenshot(path=screenshots / f"6-picker-{width}.png")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**user=**")
+    expect(page.locator(".picker-who")).to_contain_text("User")
+    page.locator("#q").fill(QUERY)
+    page.keyboard.press("Enter")
+    expect(page.locator(".column")).to_have_count(3)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_tour_is_told_once(browser: Browser, server: Server, size: dict[str, int], screenshots: Path) -> None:
+    with browser.new_context(viewport=size, base_url=server.url) as context:  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto("/")
+        expect(page.locator(".tour")).to_contain_text("1 of 4")
+        page.screenshot(path=screenshots / f"6-tour-{size['width']}.png")
+        for _ in range(4):
+            page.locator(".tour .primary").click()
+        expect(page.locator(".tour")).to_have_count(0)
+        page.reload()
+        expect(page.locator(".tour")).to_have_count(0)
+        page.locator("[data-tour]").click()
+        expect(page.locator(".tour")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator(".tour")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_all_of_it_works_without_scripts(browser: Browser, server: Server, size: dict[str, int], someone: str) -> None:
+    with browser.new_context(viewport=size, base_url=server.url, java_script_enabled=False) as context:  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto("/")
+        page.locator(".starters .person").first.click()
+        page.locator("#q").fill(QUERY)
+        page.get_by_role("button", name="Search").click()
+        assert page.locator(".column").count() == 3
+        if size is PHONE:
+            page.locator("label[for=tab-plain]").click()
+            assert page.locator(".column-plain").is_visible()
+            assert not page.locator(".column-anonymized").is_visible()
+        page.locator(".column-plain .why summary").first.click()
+        page.locator(".column-plain .why-body a").first.click()
+        assert "Why is this at rank 1?" in page.content()
+        page.goto(f"/attack?user={someone}")
+        page.get_by_role("button", name="Attack with the chosen terms").click()
+        assert page.locator(".outcome").is_visible()
+        page.goto("/mine")
+        assert "This needs scripts" in page.locator("noscript, .card").first.inner_text()
+
+
+PLACES = (
+    "/",
+    "/search?q=climate+change&user={}",
+    "/knows?user={}",
+    "/attack?user={}",
+    "/mine",
+    "/people",
+    "/api",
+    "/no",
+)
+# In the dark only the colours are others.
+SCHEMES = [("light", PLACES, {}), ("dark", PLACES[1:5], {"runOnly": ["color-contrast"]})]
+
+
+@pytest.mark.parametrize(("scheme", "places", "options"), SCHEMES, ids=["light", "dark"])
+def test_axe_finds_nothing_wrong(
+    browser: Browser, server: Server, someone: str, scheme: str, places: tuple[str, ...], options: dict[str, list[str]]
+) -> None:
+    found = []
+    with browser.new_context(viewport=DESKTOP, base_url=server.url, color_scheme=scheme) as context:  # type: ignore[arg-type]
+        context.add_init_script("localStorage.setItem('shoal.toured', 'yes')")
+        page = context.new_page()
+        for place in places:
+            page.goto(place.format(someone))
+            if place.startswith("/search"):
+                page.locator(".why summary").first.click()
+                page.locator(".reason").first.wait_for()
+            found += [(place, one["id"], one["nodes"][0]["html"][:120]) for one in _violations(page, options)]
+    assert not found
+
+
+def _violations(page: Page, options: dict[str, list[str]]) -> list[dict[str, Any]]:
+    result: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
+    return [one for one in result if one["impact"] != "minor"]

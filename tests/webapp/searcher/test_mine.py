@@ -1,0 +1,124 @@
+"""Does the visitor's history stay in the browser? Every request, log line and database row is searched for it."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from playwright.sync_api import Page, Request, expect
+
+from tests.webapp.conftest import Server
+
+# Searched for in this order; each word must never be sent again after its own search.
+SEARCHES = ("climate summit", "refugee camp", "election fraud", "oil pipeline")
+
+
+def width_of(page: Page) -> str:
+    size = page.viewport_size
+    assert size is not None
+    return "desktop" if size["width"] > 1000 else "phone"
+
+
+def turn_on(page: Page) -> None:
+    page.goto("/mine")
+    page.get_by_role("switch").check()
+    expect(page.locator("[data-part=state]")).to_contain_text("On")
+
+
+def search(page: Page, query: str) -> None:
+    page.goto("/")
+    page.locator("#q").fill(query)
+    page.wait_for_function(
+        "!document.querySelector('[data-mine]') || !document.querySelector('[data-mine]').hidden || true"
+    )
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?**")
+    page.locator(".compare").wait_for()
+
+
+def stored(page: Page) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(page.evaluate("localStorage.getItem('shoal.mine.history') || '[]'"))
+    return found
+
+
+def test_it_is_off_until_it_is_turned_on(page: Page) -> None:
+    search(page, "climate summit")
+    assert "group=" not in page.url
+    assert stored(page) == []
+    assert page.context.cookies() == []
+
+
+def test_searches_and_opened_results_are_kept_and_only_the_group_is_sent(
+    page: Page, server: Server, screenshots: Path
+) -> None:
+    turn_on(page)
+    search(page, "climate change")
+    expect(page.locator("[data-mine]")).to_contain_text("you search as one of")
+    title = page.locator(".result h3 a:visible").first.inner_text()
+    page.locator(".result h3 a:visible").first.click()
+    page.wait_for_url("**/document/*")
+    assert stored(page)[0]["query"] == "climate change"
+    assert stored(page)[0]["opened"] == [title]
+    page.goto("/")
+    expect(page.locator("[data-mine]")).to_contain_text("you search as one of")
+    page.locator("#q").fill("energy policy")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**group=p**")
+    expect(page.locator(".column")).to_have_count(2)
+    page.screenshot(path=screenshots / f"5-search-as-group-{width_of(page)}.png")
+    page.goto("/mine")
+    expect(page.locator("[data-part=group]")).to_contain_text("is nearest")
+    expect(page.locator("[data-part=sent]")).to_contain_text("group=p")
+    page.screenshot(path=screenshots / f"5-mine-{width_of(page)}.png", full_page=True)
+
+
+def test_one_entry_or_all_can_be_forgotten(page: Page) -> None:
+    turn_on(page)
+    for query in SEARCHES[:3]:
+        search(page, query)
+    page.goto("/mine")
+    page.get_by_role("button", name=f"Forget {SEARCHES[1]}").click()
+    assert [entry["query"] for entry in stored(page)] == [SEARCHES[0], SEARCHES[2]]
+    page.get_by_role("button", name="Forget everything").click()
+    assert stored(page) == []
+    expect(page.locator("[data-part=empty]")).to_be_visible()
+
+
+def test_nothing_of_the_history_is_in_any_request_log_line_or_row(page: Page, server: Server) -> None:
+    sent: list[tuple[str, str]] = []
+
+    def note(request: Request) -> None:
+        sent.append((request.url, json.dumps(request.all_headers()) + (request.post_data or "")))
+
+    turn_on(page)
+    page.on("request", note)
+    said_before = len(server.said.read_text())
+    for query in SEARCHES:
+        search(page, query)
+        page.locator(".result h3 a:visible").first.click()
+        page.wait_for_url("**/document/*")
+    page.goto("/mine")
+    expect(page.locator("[data-part=group]")).to_contain_text("is nearest")
+    _only_in_its_own_search(sent)
+    words = [word for query in SEARCHES for word in query.split()]
+    said = server.said.read_text()[said_before:]
+    assert not any(word in said for word in words)
+    assert not any(word in row for row in _rows(server) for word in words)
+
+
+def _only_in_its_own_search(sent: list[tuple[str, str]]) -> None:
+    for query in SEARCHES:
+        first = query.split()[0]
+        urls = [url for url, _ in sent if first in url]
+        assert urls
+        assert all(f"q={query.replace(' ', '+')}" in url for url in urls)
+        assert not any(first in rest for _, rest in sent)
+
+
+def _rows(server: Server) -> list[str]:
+    """Every row of every table, as text."""
+    with closing(sqlite3.connect(f"file:{server.settings.instance / 'shoal.sqlite3'}?mode=ro", uri=True)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found = [repr(row) for table in tables for row in connection.execute(f'SELECT * FROM "{table}"')]
+    assert found
+    return found

@@ -1,0 +1,202 @@
+"""What can an operator's programs do? All that the panel does, as JSON under /api/v1/admin."""
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from apiflask.exceptions import HTTPError
+from flask import abort, send_file
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import generate_csrf
+
+from shoal.webapp.api import operator_schemas as s
+from shoal.webapp.core.accounts import change_password
+from shoal.webapp.core.activation import NeedsConfirmation, activate, history, roll_back
+from shoal.webapp.core.context import database, service, settings
+from shoal.webapp.core.login import account, enter, guard, leave, tend_after_change, try_to_log_in
+from shoal.webapp.core.logs import get_log, list_logs
+from shoal.webapp.database.models import READING
+from shoal.webapp.jobs.progress import job_status
+from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
+from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
+from shoal.webapp.operator.data import rejected_rows, take_upload
+from shoal.webapp.operator.releases import downloadable, public_file
+from shoal.webapp.operator.runs import RunRow, get_row, read_wanted, run_rows
+
+api = APIBlueprint("api_operator", __name__, url_prefix="/api/v1/admin", tag="operator")
+
+api.before_request(guard)
+api.after_request(tend_after_change)
+
+
+@api.post("/session")
+@api.input(s.LogInIn, arg_name="given")
+@api.output(s.SessionOut)
+@api.doc(summary="Log in. Every later change needs the token in the header X-CSRFToken", responses=[403, 429])
+def log_in(given: dict[str, str]) -> dict[str, Any]:
+    found = try_to_log_in(given["name"], given["password"])
+    if found is None:
+        abort(403)
+    enter(found)
+    return _session()
+
+
+@api.get("/session")
+@api.output(s.SessionOut)
+@api.doc(summary="Who is logged in, and the token that changes need")
+def session() -> dict[str, Any]:
+    return _session()
+
+
+def _session() -> dict[str, Any]:
+    return {"name": account().name, "must_change": account().must_change, "csrf_token": generate_csrf()}
+
+
+@api.delete("/session")
+@api.output({}, status_code=204)
+@api.doc(summary="Log out")
+def log_out() -> str:
+    leave()
+    return ""
+
+
+@api.put("/password")
+@api.input(s.PasswordIn, arg_name="given")
+@api.output({}, status_code=204)
+@api.doc(summary="Change the password; every log-in of the account ends")
+def set_password(given: dict[str, str]) -> str:
+    change_password(database(), account(), given["old"], given["new"])
+    return ""
+
+
+@api.get("/runs")
+@api.input(s.WantedIn, location="query", arg_name="wanted")
+@api.output(s.RunsOut)
+@api.doc(summary="Runs and previews, sorted and filtered")
+def runs(wanted: dict[str, str]) -> dict[str, Any]:
+    return {"runs": [_run(row) for row in run_rows(database(), read_wanted(wanted))]}
+
+
+@api.post("/runs")
+@api.input(s.RunIn, arg_name="given")
+@api.output(s.RunOut, status_code=201)
+@api.doc(summary="Start a run of a method, or a preview of it on some users")
+def start_run(given: dict[str, Any]) -> dict[str, Any]:
+    number = add_run(
+        database(), given["method"], given["params"], given["log"] or _served_log(), seed=given["seed"],
+        users=PREVIEW_USERS if given["preview"] else 0, account=account().name,
+    )  # fmt: skip
+    return _run(get_row(database(), number))
+
+
+def _served_log() -> int:
+    return next(log.id for log in list_logs(database()) if log.digest == service().digest)
+
+
+@api.get("/runs/<int:number>")
+@api.output(s.RunOut)
+@api.doc(summary="A run: how far it is, or what came out")
+def run(number: int) -> dict[str, Any]:
+    return _run(get_row(database(), number))
+
+
+def _run(row: RunRow) -> dict[str, Any]:
+    release = row.release
+    return {
+        **job_status(row.job), "method": row.method, "params": row.params, "title": row.title,
+        "log": row.job.task["log"], "seed": row.job.task["seed"], "account": row.job.account,
+        "created_at": row.job.created_at, "finished_at": row.job.finished_at, "result": row.job.result,
+        "release_id": release.id if release else None, "certificate": release.certificate if release else None,
+        "files": downloadable(settings().instance, release.id) if release else [],
+    }  # fmt: skip
+
+
+@api.post("/runs/<int:number>/cancel")
+@api.output(s.JobOut)
+@api.doc(summary="Stop a run that waits or runs")
+def cancel(number: int) -> dict[str, Any]:
+    cancel_job(database(), number)
+    return _job(number)
+
+
+@api.post("/runs/<int:number>/again")
+@api.output(s.JobOut)
+@api.doc(summary="Start a run again that failed or was stopped")
+def again(number: int) -> dict[str, Any]:
+    start_again(database(), number)
+    return _job(number)
+
+
+def _job(number: int) -> dict[str, Any]:
+    return job_status(get_job(database(), number))
+
+
+@api.get("/releases/<release_id>/files/<name>")
+@api.doc(summary="A public file of a release", responses={200: "the file", 404: "no such file"})
+def download(release_id: str, name: str) -> ResponseReturnValue:
+    return send_file(public_file(settings().instance, release_id, name).resolve(), as_attachment=True)
+
+
+@api.get("/activations")
+@api.output(s.HistoryOut)
+@api.doc(summary="Which releases served the searchers, the active one first")
+def activations() -> dict[str, Any]:
+    return _history()
+
+
+def _history() -> dict[str, Any]:
+    return {"activations": history(database(), service().digest)}
+
+
+@api.post("/activations")
+@api.input(s.ActivateIn, arg_name="given")
+@api.output(s.HistoryOut)
+@api.doc(summary="Switch all searchers to a release", responses={409: "it needs a confirmation, and why"})
+def activate_release(given: dict[str, Any]) -> dict[str, Any]:
+    try:
+        activate(database(), given["release_id"], service().digest, account=account().name, note=given["note"],
+                 confirmed=given["confirmed"])  # fmt: skip
+    except NeedsConfirmation as error:
+        raise HTTPError(409, f"{error} Send confirmed=true to do it all the same.") from error
+    return _history()
+
+
+@api.post("/rollback")
+@api.output(s.HistoryOut)
+@api.doc(summary="Activate the release that was active before")
+def rollback() -> dict[str, Any]:
+    roll_back(database(), service().digest, account().name)
+    return _history()
+
+
+@api.get("/logs")
+@api.output(s.LogsOut)
+@api.doc(summary="The logs that releases can be made of")
+def logs() -> dict[str, Any]:
+    served = service().digest
+    return {"logs": [{**vars(log), "served": log.digest == served} for log in list_logs(database())]}
+
+
+@api.post("/logs")
+@api.input(s.UploadIn, location="files", arg_name="given")
+@api.output(s.JobOut, status_code=201)
+@api.doc(summary="Upload a log in the AOL format, plain or .gz; its reading is a job")
+def upload(given: dict[str, Any]) -> dict[str, Any]:
+    return job_status(get_job(database(), take_upload()))
+
+
+@api.get("/uploads/<int:number>")
+@api.output(s.UploadOut)
+@api.doc(summary="How far the reading of an upload is")
+def read_upload(number: int) -> dict[str, Any]:
+    job = get_job(database(), number)
+    if job.kind != READING:
+        abort(404)
+    return {**job_status(job), "result": job.result}
+
+
+@api.get("/logs/<int:log_id>/rejected")
+@api.output(s.RejectedOut)
+@api.doc(summary="The first rows of a log that could not be read, with their reasons")
+def rejected(log_id: int) -> dict[str, Any]:
+    log = get_log(database(), log_id)
+    return {"rejected": log.rejected, "rows": rejected_rows(log.source)}

@@ -1,0 +1,131 @@
+"""What goes into the operator's API and what comes out?"""
+
+from apiflask import Schema
+from apiflask.fields import Boolean, DateTime, Dict, File, Float, Integer, List, Nested, Raw, String
+from apiflask.validators import Length, OneOf, Range
+
+from shoal.webapp.core.accounts import MOST_LETTERS
+from shoal.webapp.database.models import PREVIEW, RUN, STATES
+from shoal.webapp.operator.releases import LONGEST_NOTE
+from shoal.webapp.operator.runs import OWN, shown_measures
+
+
+class LogInIn(Schema):
+    name = String(required=True, validate=Length(max=64))
+    password = String(required=True, validate=Length(max=MOST_LETTERS))
+
+
+class SessionOut(Schema):
+    name = String()
+    must_change = Boolean(metadata={"description": "a one-time password: change it first"})
+    csrf_token = String()
+
+
+class PasswordIn(Schema):
+    old = String(required=True, validate=Length(max=MOST_LETTERS))
+    new = String(required=True, validate=Length(max=MOST_LETTERS))
+
+
+class WantedIn(Schema):
+    method = String(validate=Length(max=100))
+    state = String(validate=OneOf(STATES))
+    kind = String(validate=OneOf((RUN, PREVIEW)))
+    sort = String(validate=OneOf((*OWN, *shown_measures())))
+    down = String(validate=OneOf(("", "1")), metadata={"description": "1: the largest first"})
+
+
+class RunIn(Schema):
+    method = String(required=True, validate=Length(max=100))
+    params = Dict(keys=String(), values=Raw(), load_default=dict)
+    log = Integer(load_default=0, validate=Range(0, 2**31 - 1), metadata={"description": "0: the log being served"})
+    seed = Integer(load_default=0, validate=Range(0, 2**31 - 1))
+    preview = Boolean(load_default=False)
+
+
+class JobOut(Schema):
+    id = Integer()
+    kind = String()
+    state = String()
+    step = Integer()
+    steps = Integer()
+    stage = String()
+    done = Integer()
+    total = Integer()
+    share = Float(metadata={"description": "how much of all steps is over"})
+    remaining_seconds = Float(allow_none=True, metadata={"description": "of the current stage"})
+    error = String()
+
+
+class RunOut(JobOut):
+    method = String()
+    params = Dict(keys=String())
+    title = String()
+    log = Integer()
+    seed = Integer()
+    account = String()
+    created_at = DateTime()
+    finished_at = DateTime(allow_none=True)
+    result = Dict()
+    release_id = String(allow_none=True)
+    certificate = Dict(allow_none=True)
+    files = List(String())
+
+
+class ListedRunOut(RunOut):
+    """The same in a list; the document of the API wants a name of its own for it."""
+
+
+class RunsOut(Schema):
+    runs = List(Nested(ListedRunOut))
+
+
+class ActivateIn(Schema):
+    release_id = String(required=True, validate=Length(max=32))
+    note = String(load_default="", validate=Length(max=LONGEST_NOTE))
+    confirmed = Boolean(load_default=False)
+
+
+class SwitchOut(Schema):
+    release_id = String()
+    title = String()
+    account = String()
+    note = String()
+    at = DateTime()
+
+
+class HistoryOut(Schema):
+    activations = List(Nested(SwitchOut))
+
+
+class LogOut(Schema):
+    id = Integer()
+    name = String()
+    served = Boolean()
+    simulated = Boolean()
+    statistics = Dict()
+    rejected = Integer()
+    digest = String(metadata={"description": "sha-256 of the content"})
+    created_at = DateTime()
+
+
+class LogsOut(Schema):
+    logs = List(Nested(LogOut))
+
+
+class UploadIn(Schema):
+    log = File(required=True)
+
+
+class UploadOut(JobOut):
+    result = Dict()
+
+
+class RejectedRow(Schema):
+    line_number = Integer()
+    reason = String()
+    line = String()
+
+
+class RejectedOut(Schema):
+    rejected = Integer()
+    rows = List(Nested(RejectedRow))

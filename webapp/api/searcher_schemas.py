@@ -1,0 +1,273 @@
+"""What goes into the public API and what comes out? The shapes that the OpenAPI document describes."""
+
+from typing import Any
+
+from apiflask import Schema
+from apiflask.fields import Boolean, DateTime, Dict, Float, Integer, List, Nested, String
+from apiflask.validators import Length, OneOf, Range
+
+from shoal.search.personal import DEFAULT_WEIGHT
+from shoal.webapp.core.question import PAGES, VIEWS
+from shoal.webapp.searcher.search import KINDS
+
+
+class ErrorDetail(Schema):
+    code = Integer(required=True)
+    message = String(required=True)
+
+
+class ErrorOut(Schema):
+    error = Nested(ErrorDetail, required=True)
+
+
+def _text(what: str, longest: int = 100, **more: Any) -> String:
+    return String(validate=Length(max=longest), metadata={"description": what}, **more)
+
+
+class WhoIn(Schema):
+    user = _text("key of a user, as /users gives it")
+    release = _text("id of a release; the active one if left out")
+
+
+class QuestionIn(WhoIn):
+    q = _text("the query", 100_000, load_default="")
+    group = _text("id of a published profile, for who has chosen a group alone")
+    weight = Float(load_default=DEFAULT_WEIGHT, validate=Range(0, 1), metadata={"description": "0 words, 1 profile"})
+    page = Integer(load_default=1, validate=Range(1, PAGES))
+    view = String(load_default="compare", validate=OneOf(VIEWS))
+
+
+class WhyIn(QuestionIn):
+    document = Integer(
+        required=True, validate=Range(min=0, max=2**31), metadata={"description": "as a result names it"}
+    )
+    column = String(required=True, validate=OneOf(KINDS))
+
+
+class UsersIn(Schema):
+    find = _text("an interest, or the beginning of a name", load_default="")
+    limit = Integer(load_default=24, validate=Range(1, 100))
+
+
+class ReleaseIn(Schema):
+    release = _text("id of a release; the active one if left out")
+
+
+class AttackIn(ReleaseIn):
+    terms = List(_text("a term that the attacker knows"), load_default=[], validate=Length(max=50))
+    m = Integer(load_default=5, validate=Range(1, 20), metadata={"description": "how many to draw if none is named"})
+    seed = Integer(load_default=0, validate=Range(0, 2**31))
+
+
+class UserOut(Schema):
+    key = String()
+    name = String()
+    interests = List(String())
+    terms = Integer()
+
+
+class UsersOut(Schema):
+    simulated = Boolean()
+    users = List(Nested(UserOut))
+
+
+class PieceOut(Schema):
+    text = String()
+    highlighted = Boolean()
+
+
+class ResultOut(Schema):
+    document = Integer()
+    rank = Integer()
+    move = Integer(metadata={"description": "places gained against the plain ranking"})
+    ranks = Dict(keys=String(), values=Integer(), metadata={"description": "its rank in every column"})
+    score = Float()
+    title = String()
+    source = String()
+    date = String()
+    snippet = List(Nested(PieceOut), attribute="snippet.pieces")
+
+
+class ColumnOut(Schema):
+    kind = String()
+    results = List(Nested(ResultOut))
+
+
+class QualityOut(Schema):
+    ap10 = Float()
+    p10 = Float()
+    same10 = Integer(metadata={"description": "documents among the first ten of both rankings"})
+
+
+class SearchOut(Schema):
+    release_id = String()
+    query = String()
+    found = Integer()
+    page = Integer()
+    pages = Integer()
+    suggestion = String(allow_none=True)
+    group_size = Integer()
+    quality = Nested(QualityOut, allow_none=True)
+    columns = List(Nested(ColumnOut))
+
+
+class EnginePartOut(Schema):
+    clause = String()
+    value = Float()
+
+
+class ProfilePartOut(Schema):
+    term = String()
+    value = Float()
+    whose = String()
+
+
+class WhyOut(Schema):
+    release_id = String()
+    document = Integer()
+    column = String()
+    rank = Integer()
+    score = Float()
+    engine = List(Nested(EnginePartOut))
+    profile = List(Nested(ProfilePartOut))
+
+
+class FateOut(Schema):
+    term = String()
+    count = Integer()
+    fate = String()
+    label = String()
+    weight = Float()
+
+
+class ForeignOut(Schema):
+    label = String()
+    weight = Float()
+    generalized = Boolean()
+
+
+class ReleasedQueryOut(Schema):
+    query = String()
+    count = Integer()
+    degree = Integer()
+
+
+class KnownOut(Schema):
+    release_id = String()
+    group_size = Integer()
+    profiles = List(String(), attribute="pseudonyms")
+    terms = List(Nested(FateOut), attribute="fates")
+    foreign = List(Nested(ForeignOut))
+    queries = List(Nested(ReleasedQueryOut), metadata={"description": "for methods that publish queries"})
+
+
+class CandidateOut(Schema):
+    pseudonym = String()
+    users = Integer()
+    belief = Float()
+    holds = List(String())
+    is_victims = Boolean()
+
+
+class BeliefOut(Schema):
+    term = String()
+    weight = Float()
+    true = Boolean()
+
+
+class AttackOut(Schema):
+    release_id = String()
+    known = List(String())
+    published = Integer()
+    chance = Float()
+    blind = Float()
+    candidates = List(Nested(CandidateOut))
+    beliefs = List(Nested(BeliefOut))
+
+
+class VerdictOut(Schema):
+    holds = Boolean()
+    counterexample = String()
+
+
+class ReleaseOut(Schema):
+    release_id = String()
+    title = String()
+    method = String()
+    params = Dict(keys=String())
+    claim = String()
+    verdict = Nested(VerdictOut)
+    checked_at = DateTime()
+    measured = Dict(keys=String(), values=Float())
+    users = Integer()
+    groups = Integer()
+
+
+class ListedOut(Schema):
+    release_id = String()
+    title = String()
+
+
+class ReleasesOut(Schema):
+    current = String()
+    releases = List(Nested(ListedOut))
+
+
+class ProfilesOut(Schema):
+    release_id = String()
+    labels = List(String())
+    spans = Dict(metadata={"description": "generalized label number -> [first, past last] of the leaves it stands for"})
+    leaves = List(String(), metadata={"description": "words of the corpus below generalized labels, in tree order"})
+    ids = List(String())
+    users = List(Integer())
+    starts = List(Integer(), metadata={"description": "profile i holds terms[starts[i]:starts[i + 1]]"})
+    terms = List(Integer())
+    weights = List(Float())
+
+
+class DocumentOut(Schema):
+    document = Integer()
+    id = String()
+    title = String()
+    text = String()
+    url = String(metadata={"description": "empty unless it leads to the web"})
+    date = String()
+
+
+class ParameterOut(Schema):
+    name = String()
+    default = String()
+    range = String()
+    more_private = String()
+    help = String()
+
+
+class MethodOut(Schema):
+    id = String()
+    title = String()
+    paper = String()
+    unit = String()
+    protects = String()
+    does_not_protect = String()
+    parameters = List(Nested(ParameterOut))
+
+
+class MethodsOut(Schema):
+    methods = List(Nested(MethodOut))
+
+
+class MeasureOut(Schema):
+    name = String()
+    title = String()
+    says = String()
+    formula = String()
+    heading = String()
+    better = String()
+    range = String()
+    unit = String()
+    paper = String()
+    columns = List(String())
+
+
+class MeasuresOut(Schema):
+    measures = List(Nested(MeasureOut))

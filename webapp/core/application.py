@@ -1,0 +1,52 @@
+"""How are the pages put together? The application factory."""
+
+from importlib.metadata import version
+
+from apiflask import APIFlask
+from flask_wtf.csrf import CSRFProtect
+
+from shoal.corpus.progress import Progress, silent
+from shoal.webapp import api
+from shoal.webapp.api import operator as operator_api
+from shoal.webapp.api import searcher as searcher_api
+from shoal.webapp.core import errors, formats, headers, health
+from shoal.webapp.core.instance import open_instance
+from shoal.webapp.core.service import start_service
+from shoal.webapp.core.settings import Settings
+from shoal.webapp.jobs.worker import tend
+from shoal.webapp.operator import compare, data, history, login, methods, overview, releases, runs
+from shoal.webapp.operator.panel import panel
+from shoal.webapp.searcher import attack, document, knows, mine, people, search, why
+from shoal.webapp.searcher.pages import pages
+
+# Each adds its routes to the pages when it is imported.
+PAGES = (search, why, people, knows, attack, mine, document)
+PANEL = (login, overview, methods, runs, compare, releases, history, data)
+csrf = CSRFProtect()
+
+
+def build_application(settings: Settings, progress: Progress = silent) -> APIFlask:
+    """The application over the data of these settings; everything long is done before it returns."""
+    settings.check()
+    app = APIFlask(
+        "shoal.webapp", title="Shoal", version=version("shoal"), docs_path=None, spec_path="/api/v1/openapi.json",
+        json_errors=False,
+    )  # fmt: skip
+    app.secret_key = settings.secret_key()
+    app.debug = settings.debug
+    app.extensions["shoal.settings"] = settings
+    service = start_service(settings, progress)
+    app.extensions["shoal.service"] = service
+    database, app.extensions["shoal.releases"] = open_instance(settings, service.log, service.index)
+    app.extensions["shoal.database"] = database
+    headers.register(app, tls=settings.tls, max_upload=settings.max_upload)
+    errors.register(app)
+    formats.register(app)
+    app.config["WTF_CSRF_TIME_LIMIT"] = None  # a form is good for as long as its session
+    csrf.init_app(app)
+    for routes in (pages, api.pages, searcher_api.api, panel, operator_api.api):
+        app.register_blueprint(routes)
+    csrf.exempt(operator_api.log_in)
+    health.register(app)
+    tend(database, settings)
+    return app

@@ -1,0 +1,76 @@
+"""What does somebody see when something is wrong? One page and one shape of JSON, that say what to do."""
+
+from typing import Any
+
+from apiflask import APIFlask
+from apiflask.exceptions import HTTPError
+from flask import current_app, jsonify, render_template, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy.exc import OperationalError
+from werkzeug.exceptions import HTTPException
+
+from shoal.corpus.errors import InputError
+from shoal.webapp.api.searcher_schemas import ErrorOut
+
+_ADVICE = {
+    400: "The request cannot be understood: go back and try again.",
+    401: "You need to log in for this.",
+    403: "This is not allowed.",
+    404: "There is nothing at this address: check it, or start from the search page.",
+    405: "This address does not answer requests of that kind.",
+    413: "What was sent is too large: send less.",
+    415: "What was sent is of a kind that cannot be read here.",
+    429: "Too many requests: wait a minute and try again.",
+}
+_BUSY = "The database does not answer just now: wait a moment and try again. Nothing was lost."
+_FAULT = "Something went wrong here. It has been noted; nothing of your query was. Try again."
+
+
+def register(app: APIFlask) -> None:
+    app.config.update(HTTP_ERROR_SCHEMA=ErrorOut, VALIDATION_ERROR_SCHEMA=ErrorOut)
+    app.register_error_handler(InputError, lambda error: answer(404 if _is_missing(error) else 400, str(error)))
+    app.register_error_handler(HTTPException, _of_http)
+    app.register_error_handler(OperationalError, lambda error: answer(503, _BUSY))
+    app.register_error_handler(Exception, _unexpected)
+    app.error_processor(_of_validation)  # type: ignore[arg-type]
+
+
+def error_body(code: int, message: str) -> dict[str, Any]:
+    """The one shape of every error of the API."""
+    return {"error": {"code": code, "message": message}}
+
+
+def answer(code: int, message: str) -> ResponseReturnValue:
+    if request.path.startswith("/api/"):
+        return jsonify(error_body(code, message)), code
+    return render_template("error.html", code=code, message=message), code
+
+
+def _is_missing(error: InputError) -> bool:
+    return str(error).startswith(("no such ", "there is no "))
+
+
+def _of_http(error: HTTPException) -> ResponseReturnValue:
+    if error.code is None or error.code < 400:
+        return error  # a redirect
+    return answer(error.code, _ADVICE.get(error.code, error.description or error.name))
+
+
+def _of_validation(error: HTTPError) -> ResponseReturnValue:
+    """A parameter that does not fit its description: name it, and say why."""
+    reasons = [
+        f"{name}: {' '.join(map(str, messages)) if isinstance(messages, list) else messages}"
+        for fields in (error.detail or {}).values()
+        for name, messages in (fields.items() if isinstance(fields, dict) else [("request", fields)])
+    ]
+    return answer(error.status_code, "; ".join(reasons) or error.message or "the request cannot be understood")
+
+
+def _unexpected(error: Exception) -> ResponseReturnValue:
+    # The kind and the place only: the message could hold what somebody asked for.
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}" if frame else "unknown place"
+    current_app.logger.error("unexpected %s at %s (endpoint %s)", type(error).__name__, where, request.endpoint)
+    return answer(500, _FAULT)

@@ -1,0 +1,77 @@
+"""How are numbers, moments, labels and the addresses of documents written on pages?"""
+
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from flask import Flask
+
+from shoal.corpus.knowledge.labels import bag_members, is_bag
+from shoal.evaluation.measures.registry import columns
+
+_SCHEMES = ("http", "https")
+
+
+def register(app: Flask) -> None:
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters.update(percent=percent, moment=moment, safe_link=safe_link, number=number, people=people)
+    app.jinja_env.filters.update(select_given=select_given, label_words=label_words, measured=measured)
+
+
+def percent(share: float) -> str:
+    """0.171 -> 17 %; what is small but not nothing stays so."""
+    value = 100 * share
+    if 0 < value < 1:
+        return "under 1 %"
+    if 99 < value < 100:
+        return "over 99 %"
+    return f"{value:.0f} %"
+
+
+def moment(time: datetime) -> str:
+    return f"{time:%d %B %Y, %H:%M} UTC".lstrip("0")
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
+
+
+def measured(value: float, name: str) -> str:
+    """The value of a measure, as its unit is written."""
+    return columns()[name].written(value)
+
+
+def people(count: int) -> str:
+    return "1 person" if count == 1 else f"{count:,} people"
+
+
+def select_given(values: dict[str, str]) -> dict[str, str]:
+    """Without those that are empty."""
+    return {name: value for name, value in values.items() if value}
+
+
+def label_words(label: str) -> str:
+    """A published label as people read it: WordNet's `fruit.n.01` is "any fruit", a bag a|b is "a or b"."""
+    if is_bag(label):
+        words = bag_members(label)
+        return " or ".join([", ".join(words[:-1]), words[-1]])
+    name, _, rest = label.partition(".n.")
+    return f"any {name.replace('_', ' ')}" if rest.isdigit() else label.replace("_", " ")
+
+
+def safe_link(address: str) -> str:
+    """The address if it leads to the web, else an empty string."""
+    cleaned = address.strip()
+    if any(not letter.isprintable() for letter in cleaned):
+        return ""
+    try:
+        parts = urlsplit(cleaned)
+        host = parts.hostname
+    except ValueError:
+        return ""
+    return cleaned if parts.scheme.lower() in _SCHEMES and host else ""
+
+
+def source_of(address: str) -> str:
+    """The site that a document comes from, as people name it."""
+    safe = safe_link(address)
+    return (urlsplit(safe).hostname or "").removeprefix("www.") if safe else ""

@@ -1,0 +1,136 @@
+"""What is asked, by whom, under which release? All of it is read from the address: every view has a permalink."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+import numpy as np
+
+from shoal.corpus.errors import InputError
+from shoal.search.personal import DEFAULT_WEIGHT
+from shoal.webapp.core.context import releases, service
+from shoal.webapp.core.login import is_operator
+from shoal.webapp.core.people import Person
+from shoal.webapp.core.releases import LoadedRelease, Published, ReleaseSummary, unknown_release
+
+VIEWS = ("compare", "plain", "personalized", "anonymized")
+PAGE_SIZE = 10
+PAGES = 10
+LONGEST_QUERY = 2_000
+_LONGEST_NAME = 100
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query, who asks it (a user of the data set, a group that the browser chose, or nobody), and how to show it."""
+
+    query: str = ""
+    user: str = ""  # a key of a person
+    group: str = ""  # a pseudonym of the release
+    release: str = ""  # empty: the active one
+    weight: float = DEFAULT_WEIGHT
+    page: int = 1
+    view: str = "compare"
+
+    def but(self, **changes: object) -> "Question":
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def address(self, path: str = "/search", **more: object) -> str:
+        """The permalink: only what differs from the defaults, always in the same order."""
+        words = {
+            "q": self.query, "user": self.user, "group": self.group, "release": self.release,
+            "weight": "" if self.weight == DEFAULT_WEIGHT else f"{self.weight:g}",
+            "page": "" if self.page == 1 else str(self.page),
+            "view": "" if self.view == "compare" else self.view,
+        }  # fmt: skip
+        given = {**{name: value for name, value in words.items() if value}, **more}
+        return f"{path}?{urlencode(given, doseq=True)}" if given else path
+
+
+def read_question(arguments: Mapping[str, str]) -> Question:
+    """The question in an address. Unknown values are refused with the valid ones; a long query is cut."""
+    view = arguments.get("view") or "compare"
+    if view not in VIEWS:
+        raise InputError(f"view={view[:20]} is unknown: choose one of {', '.join(VIEWS)}")
+    return Question(
+        query=clean_query(arguments.get("q", "")),
+        user=arguments.get("user", "")[:_LONGEST_NAME],
+        group=arguments.get("group", "")[:_LONGEST_NAME],
+        release=arguments.get("release", "")[:_LONGEST_NAME],
+        weight=read_number(arguments, "weight", DEFAULT_WEIGHT, 0, 1),
+        page=int(read_number(arguments, "page", 1, 1, PAGES)),
+        view=view,
+    )
+
+
+def clean_query(text: str) -> str:
+    """What can be shown and looked up: without control characters, surrogates and outer blanks."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text[:LONGEST_QUERY])
+    return " ".join(shown.split())
+
+
+def read_number(arguments: Mapping[str, str], name: str, default: float, low: float, high: float) -> float:
+    text = arguments.get(name) or str(default)
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= high:
+        raise InputError(f"{name}={text[:20]} is not allowed: give a number from {low:g} to {high:g}")
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Asker:
+    """Whose profiles re-rank: a user's own and the published one, a group's, or none."""
+
+    person: Person | None
+    published: Published | None
+    profiles: np.ndarray  # rows of the release
+
+    def group_size(self) -> int:
+        return self.published.size(self.profiles) if self.published is not None else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question with all it names looked up, once: its answer is wholly of one release."""
+
+    question: Question
+    release: LoadedRelease
+    published: Published
+    asker: Asker
+
+
+def read_asked(arguments: Mapping[str, str]) -> Asked:
+    return look_up(read_question(arguments))
+
+
+def look_up(question: Question) -> Asked:
+    release = find_release(question.release)
+    published = service().published(release)
+    return Asked(question, release, published, _asker(question, published))
+
+
+def _asker(question: Question, published: Published) -> Asker:
+    """The user or the group in the question. An unknown one is an error, never somebody else."""
+    if question.user:
+        person = service().people.get(question.user)
+        return Asker(person, published, published.profiles_of(person.row))
+    if question.group:
+        return Asker(None, published, published.find_group(question.group))
+    return Asker(None, None, np.zeros(0, dtype=np.int64))
+
+
+def visible_releases() -> list[ReleaseSummary]:
+    """What may be compared: by searchers what was active at some time, by the operator every release."""
+    return releases().listed(only_public=not is_operator())
+
+
+def find_release(release_id: str) -> LoadedRelease:
+    """The release of that name, or the active one. To searchers, one that never was active does not exist."""
+    if release_id in ("", "current"):
+        return releases().current()
+    if not releases().was_active(release_id) and not is_operator():
+        raise unknown_release()
+    return releases().get(release_id)

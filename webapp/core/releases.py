@@ -1,0 +1,202 @@
+"""Which release serves the searchers, and what does it say of whom? Every answer is wholly of one release."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sqlalchemy import Select, select
+
+from shoal.anonymizer.base import Release as PublicRelease
+from shoal.anonymizer.claims import Verdict
+from shoal.anonymizer.personal_profile import mean_profile
+from shoal.anonymizer.release_files import StoredRelease, read_release
+from shoal.corpus.errors import InputError
+from shoal.corpus.profiles import Profiles
+from shoal.search.vectors import DocumentVectors, profile_space
+from shoal.webapp.database import Activation, Database, LogFile, Release
+
+_KEPT = 8
+_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""")
+
+
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """What a list shows of a release."""
+
+    release_id: str
+    method: str
+    params: dict[str, Any]
+    title: str
+    measured: dict[str, float]
+    verdict: Verdict
+    checked_at: datetime
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedRelease(ReleaseSummary):
+    """A release with all its files read; nothing of it ever changes."""
+
+    stored: StoredRelease
+
+
+def release_folder(instance: Path, release_id: str) -> Path:
+    """Where the files of a release lie. The folder above holds what was measured on it."""
+    return instance / "runs" / release_id / "release"
+
+
+@dataclass(eq=False)
+class ActiveReleases:
+    """The releases of the log that is served, and the one that is active.
+
+    Every process asks the database which activation is the last one, and reads the files of a release only once.
+    """
+
+    database: Database
+    instance: Path
+    log_digest: str
+    _loaded: dict[str, LoadedRelease] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def current(self) -> LoadedRelease:
+        found = self.current_id()
+        if found is None:
+            raise InputError("there is no active release yet: the operator activates one at /admin")
+        return self.get(found)
+
+    def current_id(self) -> str | None:
+        return self.database.ask(latest_activation(self.log_digest))
+
+    def get(self, release_id: str) -> LoadedRelease:
+        with self._lock:
+            found = self._loaded.pop(release_id, None) or self._load(release_id)
+            self._loaded[release_id] = found
+            while len(self._loaded) > _KEPT:
+                del self._loaded[next(iter(self._loaded))]
+            return found
+
+    def was_active(self, release_id: str) -> bool:
+        """Whether a release ever served the searchers, so that the public may know it."""
+        with self.database.reading() as session:
+            found = session.scalar(select(Activation.id).where(Activation.release_id == release_id).limit(1))
+        return found is not None
+
+    def listed(self, *, only_public: bool = False) -> list[ReleaseSummary]:
+        """All releases of this log, or those that ever served the searchers, the newest first."""
+        wanted = _of_log(self.log_digest).order_by(Release.created_at.desc(), Release.id)
+        if only_public:
+            wanted = wanted.where(Release.id.in_(select(Activation.release_id)))
+        with self.database.reading() as session:
+            rows = session.scalars(wanted).all()
+        return [ReleaseSummary(**_summary(row)) for row in rows]
+
+    def _load(self, release_id: str) -> LoadedRelease:
+        with self.database.reading() as session:
+            row = session.scalar(_of_log(self.log_digest).where(Release.id == release_id))
+        if row is None:
+            raise unknown_release()
+        try:
+            stored = read_release(release_folder(self.instance, release_id))
+            if altered := stored.altered():
+                raise InputError(f"{altered} is not the file that was published")
+        except InputError as error:
+            raise InputError(
+                f"the files of release {release_id} are damaged: the operator activates another"
+            ) from error
+        return LoadedRelease(**_summary(row), stored=stored)
+
+
+def _of_log(digest: str) -> Select[Release]:
+    return select(Release).join(LogFile, LogFile.id == Release.log_id).where(LogFile.digest == digest)
+
+
+def unknown_release() -> InputError:
+    return InputError("no such release: choose one from the list")
+
+
+def latest_activation(digest: str) -> Select[str]:
+    return (
+        select(Activation.release_id)
+        .join(Release, Release.id == Activation.release_id)
+        .join(LogFile, LogFile.id == Release.log_id)
+        .where(LogFile.digest == digest)
+        .order_by(Activation.id.desc())
+        .limit(1)
+    )
+
+
+def without_names(counterexample: str) -> str:
+    """A counterexample as searchers may see it: what it quotes may be a user's name, or what one user typed."""
+    return _QUOTED.sub("…", counterexample)
+
+
+def _summary(row: Release) -> dict[str, Any]:
+    return {
+        "release_id": row.id, "method": row.method, "params": row.params, "title": row.title, "measured": row.measured,
+        "verdict": Verdict(row.holds, without_names(row.counterexample), row.certificate.get("sentence", "")),
+        "checked_at": row.checked_at,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A loaded release beside the log it was made from. `pairs` is of the trusted side: log users x profiles."""
+
+    loaded: LoadedRelease
+    pairs: csr_array
+    space: csr_array  # labels x word forms of the corpus
+
+    @property
+    def release(self) -> PublicRelease:
+        return self.loaded.stored.release
+
+    def profiles_of(self, user: int) -> np.ndarray:
+        """The published profiles that a user is behind: one, several (sessions), or none (suppressed)."""
+        return self.pairs.indices[self.pairs.indptr[user] : self.pairs.indptr[user + 1]]
+
+    def find_group(self, pseudonym: str) -> np.ndarray:
+        if pseudonym not in self._places:
+            raise InputError(f"the release {self.loaded.release_id} publishes no profile of that name: choose again")
+        return np.array([self._places[pseudonym]])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.release.pseudonyms)}
+
+    def weights(self, profiles: np.ndarray) -> csr_array:
+        """One published profile, or the mean of several, as a row over the labels."""
+        return mean_profile(self.release, profiles)
+
+    def in_corpus(self, profiles: np.ndarray) -> csr_array:
+        """The same in the space of the documents."""
+        return csr_array(self.weights(profiles) @ self.space)
+
+    @cached_property
+    def _members(self) -> csr_array:
+        return csr_array(self.pairs.T)
+
+    def others(self, profiles: np.ndarray, user: int | None) -> np.ndarray:
+        """The other users behind these profiles."""
+        rows = self._members[profiles].indices
+        return np.unique(rows[rows != user] if user is not None else rows)
+
+    def size(self, profiles: np.ndarray) -> int:
+        """How many users share the profile; the fewest where there are several."""
+        return int(self.release.users[profiles].min()) if len(profiles) else 0
+
+
+def publish_beside(loaded: LoadedRelease, profiles: Profiles, vectors: DocumentVectors) -> Published:
+    """Join a release with the users of the log by name. Users that the log does not have are left out."""
+    release, assignment = loaded.stored.release, loaded.stored.assignment
+    holder = assignment.rows_among(profiles.users)
+    known = holder >= 0
+    pairs = csr_array(
+        (np.ones(int(known.sum())), (holder[known], assignment.profile[known])), shape=(len(profiles), len(release))
+    )
+    space = profile_space(release.labels, release.generalized, vectors, loaded.stored.knowledge)
+    return Published(loaded, pairs, csr_array(space))

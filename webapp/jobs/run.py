@@ -1,0 +1,164 @@
+"""How does a run go? Read the log, anonymize, publish, check the promise, measure; then it is kept, or nothing is."""
+
+import json
+import os
+import shutil
+import time
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from shoal.anonymizer.base import Anonymized, Method
+from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.registry import find_method, make_method
+from shoal.anonymizer.release_files import read_release, write_release
+from shoal.anonymizer.verify_stored import verify_stored
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.experiment.settings import privacy_parameter, written
+from shoal.search.index import Index, index_for
+from shoal.webapp.core.releases import release_folder
+from shoal.webapp.database import Database, Job, Release
+from shoal.webapp.database.models import DONE, now
+from shoal.webapp.jobs.measures import measure_precision, measure_risk
+
+STEPS = ("Reading the log", "Anonymizing", "Checking the promise", "Measuring the risk", "Measuring the precision")
+
+
+class Steps(Protocol):
+    """A progress callback that is also told which of the steps begins."""
+
+    def __call__(self, done: int, total: int, stage: str) -> None: ...
+
+    def step(self, number: int, title: str) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A method's work on a log, checked and measured."""
+
+    anonymized: Anonymized
+    verdict: Verdict
+    measured: dict[str, float]
+    seconds: float
+
+
+def release_title(method: str, params: dict[str, Any]) -> str:
+    """The method's title with the parameters that tell this release from its neighbours."""
+    info = find_method(method).info
+    private = privacy_parameter(info.parameters)
+    named = [p.name for p in info.parameters if p == private or params[p.name] != p.default]
+    shown = ", ".join(f"{name} = {written(params[name])}" for name in named)
+    return f"{info.title} ({shown})" if shown else info.title
+
+
+def preview(method: Method, log: QueryLog, users: int, seed: int, corpus: str, steps: Steps) -> dict[str, Any]:
+    """What a run would give, on some users only. Nothing is kept but the numbers."""
+    made = _make(method, sample(log, users, seed), seed, steps)
+    evidence = Evidence(made.release, made.assignment, made.suppressed, sample(log, users, seed), method.knowledge)
+    steps.step(3, STEPS[2])
+    verdict = verify(made.claim, evidence)
+    measured = _measure(made, evidence.log, method, seed, index_for(corpus), steps)
+    return summary(made, verdict, measured, len(evidence.log.users))
+
+
+def sample(log: QueryLog, users: int, seed: int) -> QueryLog:
+    """The log of some users drawn by the seed, or all of it."""
+    if not 0 < users < len(log.users):
+        return log
+    chosen = np.random.default_rng(seed).permutation(len(log.users))[:users]
+    return log.for_users(np.sort(chosen)).compacted()
+
+
+def make_release(database: Database, instance: Path, job: Job, log: QueryLog, corpus: str | Index, steps: Steps) -> str:
+    """Make the release of a job and keep it: first its files, then one transaction that says it is there."""
+    task = job.task
+    method, seed = make_method(task["method"], task["params"]), int(task["seed"])
+    release_id = f"r{job.id}"
+    folder = release_folder(instance, release_id)
+    start = time.perf_counter()
+    made = _make(method, log, seed, steps)
+    _clear(folder.parent)
+    manifest = write_release(folder, made, method, log, seed)
+    seconds = time.perf_counter() - start
+    steps.step(3, STEPS[2])
+    verdict = verify_stored(read_release(folder), log)  # what lies on disk is what is checked
+    checked_at = now()
+    index = index_for(corpus) if isinstance(corpus, str) else corpus
+    measured = _measure(made, log, method, seed, index, steps) | {"seconds": round(seconds, 3)}
+    certificate = {
+        "release": release_id, "method": manifest.method, "parameters": manifest.parameters, "seed": seed,
+        "data_sha256": manifest.digests["log"], "claim": asdict(manifest.claim), "sentence": verdict.sentence,
+        "holds": verdict.holds, "counterexample": verdict.counterexample,
+        "checked_at": checked_at.isoformat(timespec="seconds"),
+        "version": version("shoal"),
+    }  # fmt: skip
+    write_json(folder.parent / "certificate.json", certificate)
+    write_json(folder.parent / "measures.json", measured)
+    row = Release(
+        id=release_id, job_id=job.id, log_id=task["log"], method=manifest.method, params=manifest.parameters,
+        title=release_title(manifest.method, manifest.parameters), claim=asdict(manifest.claim), measured=measured,
+        holds=verdict.holds, counterexample=verdict.counterexample, certificate=certificate, checked_at=checked_at,
+    )  # fmt: skip
+    _keep(database, job.id, row, summary(made, verdict, measured, len(log.users)))
+    return release_id
+
+
+def _clear(folder: Path) -> None:
+    """Take away what an attempt left that was killed while it wrote."""
+    for half in folder.glob(".*") if folder.is_dir() else ():
+        shutil.rmtree(half) if half.is_dir() else half.unlink()
+
+
+def _keep(database: Database, job_id: int, row: Release, result: dict[str, Any]) -> None:
+    with database.writing() as session:
+        session.add(row)
+        job = session.get_one(Job, job_id)
+        job.state, job.finished_at, job.result, job.pid, job.birth = DONE, now(), result, 0, ""
+        job.step = job.steps
+
+
+def _make(method: Method, log: QueryLog, seed: int, steps: Steps) -> Anonymized:
+    steps.step(2, STEPS[1])
+    return method.run(log, seed=seed, progress=steps)
+
+
+def _measure(
+    made: Anonymized, log: QueryLog, method: Method, seed: int, index: Index, steps: Steps
+) -> dict[str, float]:
+    steps.step(4, STEPS[3])
+    risk = measure_risk(made, log, method, seed, steps)
+    steps.step(5, STEPS[4])
+    measured = risk | measure_precision(log, index, method, seed, steps)
+    return {name: float(f"{value:.6g}") for name, value in measured.items()}
+
+
+def summary(made: Anonymized, verdict: Verdict, measured: dict[str, float], users: int) -> dict[str, Any]:
+    """What a job's page shows."""
+    return {
+        "users": users, "groups": len(made.release), "sizes": group_sizes(made.release.users),
+        "suppressed": asdict(made.suppressed), "claim": verdict.sentence, "claim_id": made.claim.id,
+        "holds": verdict.holds, "counterexample": verdict.counterexample, "measured": measured,
+    }  # fmt: skip
+
+
+def group_sizes(users: np.ndarray, most: int = 16) -> list[list[int]]:
+    """How many profiles are shared by how many users: [from, to, profiles], in at most 16 parts."""
+    if not len(users):
+        return []
+    low, high = int(users.min()), int(users.max())
+    width = -(-(high - low + 1) // most)
+    count = np.bincount((users - low) // width)
+    return [[low + i * width, low + (i + 1) * width - 1, int(n)] for i, n in enumerate(count)]
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """A file that is there whole or not at all."""
+    aside = path.with_name(f".{path.name}-{os.getpid()}")
+    with aside.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(content, indent=1, sort_keys=True) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, path)

@@ -1,0 +1,1 @@
+"""What does an operator see and do? The panel at /admin: a module for each address."""

@@ -1,1 +1,0 @@
-"""Which pages does a searcher see?"""

@@ -1,0 +1,1 @@
+"""What does a searcher see? A module for each address."""

@@ -1,0 +1,137 @@
+"""/ and /search: how do the three rankings of one query differ? Plain, personalized and anonymized, side by side."""
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from flask import make_response, redirect, request
+from flask.typing import ResponseReturnValue
+from scipy.sparse import csr_array
+
+from shoal.evaluation.measures.base import Rankings
+from shoal.evaluation.measures.precision import average_precision, precision_at_ten
+from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, RELEVANT
+from shoal.search.personal import PLAIN, Found, Result, search
+from shoal.search.rerank import Ranking
+from shoal.webapp.core.context import service
+from shoal.webapp.core.formats import source_of
+from shoal.webapp.core.question import PAGE_SIZE, Asker, Question, look_up, read_asked, read_question
+from shoal.webapp.core.service import SearchService
+from shoal.webapp.searcher.pages import pages, render
+
+PERSONALIZED, ANONYMIZED = "personalized", "anonymized"
+KINDS = (PLAIN, PERSONALIZED, ANONYMIZED)
+_EXAMPLES = ("climate change", "oil price", "central bank", "trade war")
+
+
+@dataclass(frozen=True)
+class ShownResult(Result):
+    """A result with what is shown of its document."""
+
+    title: str
+    source: str
+    date: str
+
+    @property
+    def move(self) -> int:
+        """Places gained against the plain ranking."""
+        return self.ranks[PLAIN] - self.rank
+
+
+@dataclass(frozen=True)
+class Column:
+    kind: str
+    results: tuple[ShownResult, ...]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How much of the personalized ranking the anonymized one keeps, for this query."""
+
+    ap10: float
+    p10: float
+    same10: int  # documents that are among the first ten of both
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    question: Question
+    asker: Asker
+    rankings: dict[str, Ranking]
+    columns: tuple[Column, ...]
+    found: int
+    quality: Quality | None
+    suggestion: str | None
+    seconds: dict[str, float]  # what each part of the work took
+
+    @property
+    def pages(self) -> int:
+        return -(-self.found // PAGE_SIZE)
+
+
+def search_for(question: Question, asker: Asker, service: SearchService) -> Found:
+    """The same candidates under each profile of who asks."""
+    profiles: dict[str, csr_array] = {}
+    if asker.person is not None:
+        profiles[PERSONALIZED] = service.own_profile(np.array([asker.person.row]))
+    if asker.published is not None:
+        profiles[ANONYMIZED] = asker.published.in_corpus(asker.profiles)
+    return search(service.index, question.query, profiles, question.weight)
+
+
+def compare(question: Question, asker: Asker, service: SearchService) -> Comparison:
+    """Everything that the search page shows. Only the documents shown are read."""
+    found = search_for(question, asker, service)
+    started = perf_counter()
+    columns = _columns(question, found, service)
+    shown = perf_counter()
+    suggestion = service.index.engine.suggest(question.query) if len(found) < PAGE_SIZE else None
+    seconds = {**found.seconds, "snippets": shown - started, "spelling": perf_counter() - shown}
+    return Comparison(
+        question, asker, found.rankings, columns, len(found), quality(found.rankings), suggestion, seconds
+    )  # fmt: skip
+
+
+def quality(rankings: dict[str, Ranking]) -> Quality | None:
+    """AP@10 and P@10 against the first 30 of the personalized ranking; None where there is too little to measure."""
+    if not {PERSONALIZED, ANONYMIZED} <= set(rankings) or len(rankings[PLAIN]) < FEWEST_CANDIDATES:
+        return None
+    own, group = rankings[PERSONALIZED].documents, rankings[ANONYMIZED].documents
+    relevant = np.isin(group, own[:RELEVANT])[None, :]
+    served = Rankings(relevant, relevant.sum(axis=1))
+    same = int(np.isin(group[:PAGE_SIZE], own[:PAGE_SIZE]).sum())
+    return Quality(float(average_precision(served)[0]), float(precision_at_ten(served)[0]), same)
+
+
+def _columns(question: Question, found: Found, service: SearchService) -> tuple[Column, ...]:
+    kinds = [kind for kind in found.rankings if question.view in ("compare", kind)] or [PLAIN]
+    part = slice((question.page - 1) * PAGE_SIZE, question.page * PAGE_SIZE)
+    shown = found.results(kinds, part)
+    return tuple(Column(kind, tuple(_with_document(result, service) for result in shown[kind])) for kind in kinds)
+
+
+def _with_document(result: Result, service: SearchService) -> ShownResult:
+    document = service.index.documents[result.document]
+    return ShownResult(**vars(result), title=document.title, source=source_of(document.url), date=document.date[:10])
+
+
+@pages.get("/")
+def start() -> str:
+    return render("start", read_asked(request.args), examples=_EXAMPLES)
+
+
+@pages.get("/search", endpoint="search")
+def search_page() -> ResponseReturnValue:
+    question = read_question(request.args)
+    sampled = bool(question.query) and not (question.user or question.group) and service().simulated
+    if sampled:  # without a person there is nothing to compare, and a simulated one has nothing to hide
+        question = question.but(user=service().people.featured[0].key)
+    asked = look_up(question)
+    if not question.query:
+        return redirect(question.but(page=1).address("/"))
+    comparison = compare(question, asked.asker, service())
+    response = make_response(render("search", asked, comparison=comparison, sampled=sampled))
+    response.headers["Server-Timing"] = ", ".join(
+        f"{part};dur={1000 * seconds:.2f}" for part, seconds in comparison.seconds.items()
+    )
+    return response

@@ -1,0 +1,61 @@
+// How does my own profile take part in a search? The browser remembers, finds its group, and adds only the group's id.
+import * as memory from "./memory.js";
+import { countWords, downloadProfiles, nearest } from "./nearest.js";
+
+export function startGroup() {
+  const form = document.querySelector("form[data-search] [name=q]")?.form;
+  if (!form || !memory.isOn()) return;
+  const asked = new URLSearchParams(location.search);
+  if (asked.has("user")) return;
+  if (location.pathname === "/search") memory.addSearch(asked.get("q"));
+  document.addEventListener("click", (event) => remember(event.target), true);
+  document.addEventListener("auxclick", (event) => remember(event.target), true);
+  prepare(form);
+}
+
+function remember(target) {
+  const link = target.closest("a");
+  if (!link) return;
+  if (link.closest(".result h3")) memory.addOpened(link.textContent.trim());
+  const address = new URL(link.href);
+  const found = memory.group();
+  const searching = address.origin === location.origin && address.pathname === "/search";
+  if (!searching || !found || address.searchParams.has("user") || address.searchParams.has("group")) return;
+  address.searchParams.set("group", found.group);
+  address.searchParams.set("release", found.release);
+  link.href = address;
+}
+
+export async function findGroup(release) {
+  const known = memory.group();
+  if (known?.release === release) return known;
+  const all = memory.entries();
+  const found = all.length ? nearest(countWords(all), await downloadProfiles(release)) : null;
+  if (found) memory.keepGroup(found);
+  return found;
+}
+
+async function prepare(form) {
+  const note = document.querySelector("[data-mine]");
+  note.hidden = false;
+  note.textContent = "Your browser profile is on.";
+  const found = await findGroup(form.elements.release.value);
+  if (!found) {
+    note.textContent = "Your browser profile is on. It has no group yet: search for something first.";
+    return;
+  }
+  setField(form, "group", found.group);
+  const link = document.createElement("a");
+  link.href = "/mine";
+  link.textContent = "See what is stored.";
+  note.replaceChildren(`Your browser profile is on: you search as one of ${found.users} people in ${found.group}. `, link);
+}
+
+function setField(form, name, value) {
+  let field = form.querySelector(`input[type=hidden][name=${name}]`);
+  if (!field) {
+    field = Object.assign(document.createElement("input"), { type: "hidden", name });
+    form.append(field);
+  }
+  field.value = value;
+}
