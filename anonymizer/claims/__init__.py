@@ -22,7 +22,8 @@ ENTRY_POINTS = "shoal.claims"
 class Verdict:
     """Whether a claim holds on what was published, and if not, one thing that shows it.
 
-    The sentence says what was checked, and the verifier wrote it from the values that it checked.
+    The sentence says what was checked, and the verifier wrote it from the values that it checked. What a check adds to
+    it says where it looked less closely.
     """
 
     holds: bool
@@ -74,7 +75,7 @@ class Verifier:
         said = self.said(claim)
         whole = check_integrity(self.unit, evidence)
         verdict = self.check(claim, evidence) if whole.holds else whole
-        return replace(verdict, sentence=said)
+        return replace(verdict, sentence=f"{said} {verdict.sentence}".strip())
 
     def said(self, claim: Claim) -> str:
         """The sentence of a claim whose values are complete, known, and of their types and ranges."""

@@ -1,26 +1,36 @@
 """Is a published vocabulary shared by k vocabularies, and does it follow from them? (Liu & Wang 2010, Definition 2.)
 
-From outside, the bags behind a published vocabulary are unknown. But each bag holds one occurrence of every member,
-and all terms in it are within epsilon of each other. So every member must be able to supply an occurrence of its own
-for each published one, and all that is not represented so must be counted as suppressed.
+What is claimed:
+- every published vocabulary is shared by at least k users, and no user shares more of them than they have vocabularies;
+- its labels are those of bags with one occurrence of each member. The terms of a bag are within epsilon edges of each
+  other, and no occurrence is in two bags. A label of `vote` is the medoid of its bag (of several, the term that most
+  users of the log use, then the first of the alphabet), one of `bags` all its terms, one of `generalize` their lowest
+  common ancestor;
+- all that is not represented so is counted as suppressed; a user is represented once in each bag that they share;
+- users who have a vocabulary but share none are at least k, for a group that has nothing in common has as many.
+
+Of sessions less can be checked, for it is not told which of a user's sessions share a vocabulary, nor how many. Some
+choice must give each published vocabulary a session of each of its users that has an occurrence for each bag. From all
+such sessions together the bags must be filled; more terms of the same users may be in them, so a label of `vote` need
+only be in its bag, and the terms of a label of `bags`, or two below one of `generalize`, be there at all.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
+from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from shoal.anonymizer.base import Claim
-from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
+from shoal.anonymizer.claims.fitting_terms import Fitting, find_fitting
+from shoal.anonymizer.claims.vocabulary_bags import Naming, can_fill, find_bags
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Range, Value, one_of, whole_number
-from shoal.corpus.knowledge.labels import bag_members
-from shoal.corpus.profiles import query_term_counts
-
-Vocabulary = dict[str, int]
+from shoal.corpus.knowledge.labels import bag_label, bag_members
+from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
+from shoal.corpus.profiles import Profiles, build_profiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,227 +41,232 @@ class Case:
     evidence: Evidence
 
     @cached_property
-    def published(self) -> list[Vocabulary]:
-        release = self.evidence.release
-        return [{label: int(n) for label, n in release.profile(row).items()} for row in range(len(release))]
+    def k(self) -> int:
+        return int(self.claim.values["k"])
 
     @cached_property
-    def rows_of(self) -> dict[str, list[int]]:
-        """The published vocabularies of each user, by name."""
-        rows: dict[str, list[int]] = {name: [] for name in self.evidence.log.users.to_list()}
+    def sessions(self) -> bool:
+        return "gap" in self.claim.values
+
+    @cached_property
+    def naming(self) -> Naming:
+        taxonomy, profiles = self.evidence.knowledge.taxonomy, self.evidence.profiles
+        leaf = np.array([-1 if (v := taxonomy.leaf(term)) is None else v for term in profiles.terms], dtype=np.int64)
+        users = np.bincount(profiles.counts.indices, minlength=len(profiles.terms))
+        epsilon, typical = int(self.claim.values["epsilon"]), str(self.claim.values["typical"])
+        return Naming(taxonomy, epsilon, typical, profiles.terms, leaf, users, all_members=not self.sessions)
+
+    @cached_property
+    def shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """Who shares what: rows of the release, ascending, and users by their place in the log."""
         assignment = self.evidence.assignment
-        names = assignment.users.to_list()
-        for user, row in sorted(set(zip(assignment.user.tolist(), assignment.profile.tolist(), strict=True))):
-            rows[names[user]].append(row)
-        return rows
+        row, user = np.unique(np.stack([assignment.profile, assignment.rows_for(self.evidence.log.users)]), axis=1)
+        return row.astype(np.int64), user.astype(np.int64)
 
     @cached_property
-    def own(self) -> dict[str, list[Vocabulary]]:
-        """What each user really has: the vocabulary of all their queries, or one for each session; none is empty."""
+    def own(self) -> tuple[csr_array, np.ndarray]:
+        """The vocabularies that are not empty (terms that the taxonomy knows), and the user of each, ascending."""
+        profiles, user = self._vocabularies()
+        known = self.naming.leaf[profiles.counts.indices] >= 0
+        start = np.concatenate([[0], np.cumsum(known)])[profiles.counts.indptr]
+        parts = (profiles.counts.data[known].astype(np.int64), profiles.counts.indices[known], start)
+        some = np.flatnonzero(np.diff(start) > 0)
+        return csr_array(csr_array(parts, shape=profiles.counts.shape)[some]), user[some]
+
+    def _vocabularies(self) -> tuple[Profiles, np.ndarray]:
         log = self.evidence.log
-        terms, matrix = query_term_counts(log, self.evidence.knowledge.words)
-        leaf = [self.evidence.knowledge.taxonomy.leaf(term) is not None for term in terms]
-        found: dict[str, list[Vocabulary]] = {}
-        for u, name in enumerate(log.users.to_list()):
-            found[name] = []
-            for events in self._parts(int(log.start[u]), int(log.start[u + 1])):
-                counts: Counter[str] = Counter()
-                for query in log.query[events].tolist():
-                    part = slice(matrix.indptr[query], matrix.indptr[query + 1])
-                    for t, n in zip(matrix.indices[part].tolist(), matrix.data[part].tolist(), strict=True):
-                        if leaf[t]:
-                            counts[terms[t]] += n
-                if counts:
-                    found[name].append(dict(counts))
-        return found
+        if not self.sessions:
+            return self.evidence.profiles, np.arange(len(log.users))
+        sessions = cut_sessions(log, int(self.claim.values["gap"]))
+        return build_profiles(sessions_as_users(log, sessions), self.evidence.knowledge.words), sessions.user
 
-    def _parts(self, first: int, last: int) -> list[slice]:
-        """The events of one user as they are, or cut where the gap of the claim is exceeded."""
-        if "gap" not in self.claim.values:
-            return [slice(first, last)]
-        time = self.evidence.log.time[first:last].tolist()
-        seconds = 60 * int(self.claim.values["gap"])
-        cuts = [first + x for x in range(1, len(time)) if time[x] - time[x - 1] > seconds]
-        edges = [first, *cuts, last]
-        return [slice(a, b) for a, b in pairwise(edges)]
-
-    @cached_property
-    def tree(self) -> "Tree":
-        return Tree(self)
-
-
-class Tree:
-    """Distances between terms, and which terms a label can stand for, counted on the taxonomy's paths."""
-
-    def __init__(self, case: Case) -> None:
-        self.taxonomy = case.evidence.knowledge.taxonomy
-        self.epsilon = int(case.claim.values["epsilon"])
-        self.typical = str(case.claim.values["typical"])
-        self._paths: dict[str, frozenset[int]] = {}
-        self._accepted: dict[tuple[str, str], bool] = {}
-
-    def path(self, label: str) -> frozenset[int]:
-        if label not in self._paths:
-            self._paths[label] = frozenset(self.taxonomy.path(self.taxonomy.node[label.lower()]))
-        return self._paths[label]
-
-    def distance(self, a: str, b: str) -> int:
-        return len(self.path(a) ^ self.path(b))
-
-    def accepts(self, label: str, term: str) -> bool:
-        """Whether a bag that is published under this label may hold this term."""
-        if (label, term) not in self._accepted:
-            self._accepted[label, term] = self._may_hold(label, term)
-        return self._accepted[label, term]
-
-    def _may_hold(self, label: str, term: str) -> bool:
-        if self.typical == "bags":
-            return term in bag_members(label)
-        if self.typical == "generalize":
-            node = self.taxonomy.node[label.lower()]
-            down = self.distance(label, term)
-            return node in self.path(term) and (down == 0 or down < self.epsilon)
-        return self.distance(label, term) <= self.epsilon
+    def name(self, user: int) -> str:
+        return repr(self.evidence.log.users[user])
 
 
 def verify_vocabularies(claim: Claim, evidence: Evidence) -> Verdict:
     case = Case(claim, evidence)
-    for check in (_k_users, _labels_can_be, _all_who_have_one, _members_supply, _labels_come_from_members, _the_rest):
+    for check in (_k_users, _labels_can_be, _no_more_than_they_have, _the_rest, _bags_can_be_filled):
         verdict = check(case)
         if not verdict.holds:
             return verdict
-    return HOLDS
+    return verdict
 
 
 def _k_users(case: Case) -> Verdict:
-    k = int(case.claim.values["k"])
-    members: Counter[int] = Counter(row for rows in case.rows_of.values() for row in rows)
-    for row, name in enumerate(case.evidence.release.pseudonyms):
-        if members[row] < k:
-            return broken(f"{name} is shared by the vocabularies of {members[row]} users, fewer than k={k}")
+    members = np.bincount(case.shares[0], minlength=len(case.evidence.release))
+    few = np.flatnonzero(members < case.k)
+    if len(few):
+        name = case.evidence.release.pseudonyms[int(few[0])]
+        return broken(f"{name} is shared by the vocabularies of {members[few[0]]} users, fewer than k={case.k}")
     return HOLDS
 
 
 def _labels_can_be(case: Case) -> Verdict:
     """Every label is a term or, where the claim allows it, stands for terms that are within epsilon."""
-    release, tree = case.evidence.release, case.tree
+    release = case.evidence.release
     if np.any((release.weights.data <= 0) | (release.weights.data % 1 != 0)):
         return broken("a published weight is no number of bags")
     for label, general in zip(release.labels, release.generalized.tolist(), strict=True):
-        parts = bag_members(label) if case.tree.typical == "bags" else [label]
-        if any(part.lower() not in tree.taxonomy.node for part in parts):
-            return broken(f"{label!r} is published, but the taxonomy does not know it")
-        inner = tree.typical == "generalize" and tree.taxonomy.leaf(label.lower()) is None
-        if not inner and any(tree.taxonomy.leaf(part) is None for part in parts):
-            return broken(f"{label!r} is published, but it is no term")
-        if general != (inner or len(parts) > 1):
+        parts = bag_members(label) if case.naming.typical == "bags" else [label]
+        wrong = _no_label(case.naming, label, parts)
+        if wrong:
+            return broken(f"{label!r} is published, but {wrong}")
+        if general != (label not in case.naming.number):
             return broken(f"{label!r} is {'' if general else 'not '}flagged as generalized")
-        for a, b in combinations(parts, 2):
-            if tree.distance(a, b) > tree.epsilon:
-                return broken(f"{label!r} holds {a!r} and {b!r}, {tree.distance(a, b)} edges apart")
     return HOLDS
 
 
-def _all_who_have_one(case: Case) -> Verdict:
-    """Nobody takes part more often than they have vocabularies, and a group that has nothing in common is one of k."""
-    for name, rows in case.rows_of.items():
-        own = len(case.own[name])
-        if len(rows) > own:
-            return broken(f"user {name!r} has {own} vocabularies, but {len(rows)} published ones")
-    without = [name for name, rows in case.rows_of.items() if case.own[name] and not rows]
-    if "gap" not in case.claim.values and 0 < len(without) < int(case.claim.values["k"]):
-        return broken(f"user {without[0]!r} has a vocabulary and no published one, and too few others are left so")
+def _no_label(naming: Naming, label: str, parts: list[str]) -> str:
+    """What is wrong with a label, if anything."""
+    term = naming.number
+    if naming.typical == "generalize" and label not in term:
+        node = naming.taxonomy.node.get(label.lower())
+        known = node is not None and not naming.taxonomy.is_leaf[node] and naming.taxonomy.labels[node] == label
+        return "" if known else "it is no term that was typed and no kind of terms"
+    if any(part not in term for part in parts):
+        return "it is no term that was typed"
+    if naming.typical == "bags" and label != bag_label(parts):
+        return "the terms of a bag stand in the order of the alphabet, each once"
+    for a, b in combinations(parts, 2):
+        if naming.distance(term[a], term[b]) > naming.epsilon:
+            return f"{a!r} and {b!r} are {naming.distance(term[a], term[b])} edges apart"
+    return ""
+
+
+def _no_more_than_they_have(case: Case) -> Verdict:
+    users = len(case.evidence.log.users)
+    shared = np.bincount(case.shares[1], minlength=users)
+    own = np.bincount(case.own[1], minlength=users)
+    more = np.flatnonzero(shared > own)
+    if len(more):
+        some = f"has {own[more[0]]} vocabularies, but {shared[more[0]]} published ones"
+        return broken(f"user {case.name(int(more[0]))} {some}")
+    without = np.flatnonzero((own > 0) & (shared == 0))
+    if not case.sessions and 0 < len(without) < case.k:
+        alone = f"has a vocabulary and shares none, as do {len(without) - 1} others: fewer than k={case.k} in all"
+        return broken(f"user {case.name(int(without[0]))} {alone}")
     return HOLDS
-
-
-def _members_supply(case: Case) -> Verdict:
-    """Each vocabulary of a user supplies one published vocabulary, and each published one is supplied."""
-    for name, rows in case.rows_of.items():
-        able = np.array(
-            [[_supplies(case, vocabulary, case.published[row]) for row in rows] for vocabulary in case.own[name]]
-        )
-        if not len(rows):
-            continue
-        matched = maximum_bipartite_matching(csr_array(able.astype(np.int8)), perm_type="row")
-        if (matched < 0).any():
-            row = rows[int(np.argmax(matched < 0))]
-            pseudonym = case.evidence.release.pseudonyms[row]
-            return broken(f"user {name!r} cannot supply an occurrence for every one of {pseudonym}, its vocabulary")
-    return HOLDS
-
-
-def _supplies(case: Case, own: Vocabulary, published: Vocabulary) -> bool:
-    """Whether each published occurrence can be given an occurrence of its own."""
-    if sum(published.values()) > sum(own.values()):
-        return False
-    fitting = {label: [term for term in own if case.tree.accepts(label, term)] for label in published}
-    if any(sum(own[term] for term in fitting[label]) < copies for label, copies in published.items()):
-        return False
-    return _first_come(own, published, fitting) or _flows(own, published, fitting)
-
-
-def _first_come(own: Vocabulary, published: Vocabulary, fitting: dict[str, list[str]]) -> bool:
-    """Whether it works when each label just takes what is there: mostly it does."""
-    left = dict(own)
-    for label, copies in published.items():
-        for term in fitting[label]:
-            taken = min(copies, left[term])
-            left[term] -= taken
-            copies -= taken
-        if copies:
-            return False
-    return True
-
-
-def _flows(own: Vocabulary, published: Vocabulary, fitting: dict[str, list[str]]) -> bool:
-    """Whether a flow from labels to terms carries all that is published."""
-    place = {term: len(published) + y for y, term in enumerate(own)}
-    source, sink = len(published) + len(own), len(published) + len(own) + 1
-    edges = [(place[term], sink, n) for term, n in own.items()]
-    for x, (label, copies) in enumerate(published.items()):
-        edges.append((source, x, copies))
-        edges += [(x, place[term], min(copies, own[term])) for term in fitting[label]]
-    start, end, room = np.array(edges, dtype=np.int32).T
-    network = csr_array((room, (start, end)), shape=(sink + 1, sink + 1))
-    return bool(maximum_flow(network, source, sink).flow_value == sum(published.values()))
-
-
-def _labels_come_from_members(case: Case) -> Verdict:
-    """A medoid was typed by a member as often as it is published, a bag holds members' terms, an ancestor is lowest."""
-    typed: list[Counter[str]] = [Counter() for _ in case.published]
-    for name, rows in case.rows_of.items():
-        for row in rows:
-            for vocabulary in case.own[name]:
-                typed[row].update(vocabulary)
-    for row, published in enumerate(case.published):
-        for label, copies in published.items():
-            if not _follows(case.tree, label, copies, typed[row]):
-                pseudonym = case.evidence.release.pseudonyms[row]
-                return broken(f"{pseudonym} publishes {label!r} {copies} times, which its members' terms do not give")
-    return HOLDS
-
-
-def _follows(tree: Tree, label: str, copies: int, typed: Counter[str]) -> bool:
-    if tree.typical == "bags":
-        return all(typed[term] > 0 for term in bag_members(label))
-    if tree.typical == "vote" or tree.taxonomy.leaf(label.lower()) is not None:
-        return typed[label] >= copies
-    below = [term for term in sorted(typed) if tree.accepts(label, term)]
-    own = tree.path(label)
-    return any(
-        tree.path(a) & tree.path(b) == own and tree.distance(a, b) <= tree.epsilon for a, b in combinations(below, 2)
-    )
 
 
 def _the_rest(case: Case) -> Verdict:
     """What no published occurrence represents is counted as suppressed, no more and no less."""
-    total = int(case.evidence.profiles.occurrences.sum())
-    represented = sum(sum(case.published[row].values()) for rows in case.rows_of.values() for row in rows)
-    suppressed = case.evidence.suppressed.occurrences
-    if suppressed != total - represented:
+    bags = np.asarray(case.evidence.release.weights.sum(axis=1)).ravel()
+    represented = int(bags[case.shares[0]].sum())
+    typed, suppressed = int(case.evidence.profiles.occurrences.sum()), case.evidence.suppressed.occurrences
+    if suppressed != typed - represented:
         said = f"{suppressed} occurrences are counted as suppressed"
-        return broken(f"{said}, but {total} were typed and {represented} are represented")
+        return broken(f"{said}, but {typed} were typed and {represented} are represented")
     return HOLDS
+
+
+def _bags_can_be_filled(case: Case) -> Verdict:
+    members = _members(case)
+    if isinstance(members, Verdict):
+        return members
+    fitting = _fitting(case, case.shares[0], np.arange(len(case.shares[0])), members)
+    short = np.flatnonzero(~fitting.enough())
+    if len(short):
+        return _cannot_supply(case, int(short[0]))
+    left_open = 0
+    for row in fitting.rows_to_search().tolist():
+        filled = _fills(case, fitting, row)
+        if isinstance(filled, Verdict):
+            return filled
+        left_open += not filled
+    return Verdict(True, sentence=_left_open(left_open, len(case.evidence.release)))
+
+
+def _members(case: Case) -> csr_array | Verdict:
+    """The vocabulary of each share of a published one; of several sessions, all together that can fill its bags."""
+    own, owner = case.own
+    row, user = case.shares
+    first = np.searchsorted(owner, user)
+    several = np.searchsorted(owner, user, side="right") - first
+    if (several == 1).all():
+        return csr_array(own[first])
+    share = np.repeat(np.arange(len(user)), several)
+    vocabulary = np.arange(len(share)) - np.repeat(np.cumsum(several) - several - first, several)
+    able = _able(_fitting(case, row[share], vocabulary, own))
+    choices = np.ones(int(able.sum()), dtype=np.int64), (share[able], vocabulary[able])
+    sessions = csr_array(choices, shape=(len(row), own.shape[0]))
+    without = np.flatnonzero(maximum_bipartite_matching(sessions, perm_type="column") < 0)
+    if len(without):
+        return _cannot_supply(case, int(without[0]))
+    return csr_array(sessions @ own)
+
+
+def _fitting(case: Case, row: np.ndarray, vocabulary: np.ndarray, typed: csr_array) -> Fitting:
+    release = case.evidence.release
+    return find_fitting(case.naming, release.labels, release.weights, row, vocabulary, typed)
+
+
+def _able(fitting: Fitting) -> np.ndarray:
+    """Per member: whether it can give each published occurrence one of its own."""
+    able = fitting.enough()
+    for m in np.flatnonzero(able & fitting.contested).tolist():
+        able[m] = fitting.supplies(m)
+    return able
+
+
+def _cannot_supply(case: Case, share: int) -> Verdict:
+    row, user = (int(column[share]) for column in case.shares)
+    pseudonym = case.evidence.release.pseudonyms[row]
+    return broken(f"user {case.name(user)} cannot supply an occurrence for every one of {pseudonym}, which they share")
+
+
+def _fills(case: Case, fitting: Fitting, row: int) -> bool | Verdict:
+    """Whether the members of a row can fill its bags for sure; what shows that they cannot; False where it is open."""
+    pseudonym, members = case.evidence.release.pseudonyms[row], fitting.members(row)
+    competing = bool(fitting.contested[members.start : members.stop].any())
+    wanted = fitting.wanted(row, every=competing)
+    bags = [find_bags(case.naming, some) for some in wanted]
+    for some, found in zip(wanted, bags, strict=True):
+        if found.all and not found.of:
+            return broken(f"{pseudonym} publishes {some.label!r}, but no bag with a term of each member is called so")
+    if not all(found.of for found in bags):
+        filled = None
+    else:
+        filled = can_fill(wanted, bags, fitting.counts(row)) if competing else True
+    if filled is False:
+        return broken(f"no choice of terms of the members of {pseudonym} fills all its bags at once")
+    if filled is None:
+        for m in members:
+            if not fitting.supplies(m):
+                return _cannot_supply(case, m)
+    return bool(filled)
+
+
+def _left_open(open_ones: int, published: int) -> str:
+    if not open_ones:
+        return ""
+    which = f"For {open_ones} of the {published} vocabularies the bags are too many to look for"
+    return f"{which}: there it was checked that each member alone has a word for each of them."
+
+
+def _of_users(values: Values) -> str:
+    stands = {
+        "vote": "each word in it is the most central of a bag",
+        "bags": "each entry of it is a bag",
+        "generalize": "each word in it is the lowest common ancestor of a bag",
+    }
+    which = f"{stands[str(values['typical'])]} with one word of each of them, at most {values['epsilon']} edges apart"
+    return f"Every vocabulary is shared by at least {values['k']} users, and {which}."
+
+
+def _of_sessions(values: Values) -> str:
+    stands = {
+        "vote": "each word in it is in a bag",
+        "bags": "each entry of it covers a bag",
+        "generalize": "each word in it is above a bag",
+    }
+    which = (
+        f"{stands[str(values['typical'])]} with one word of each of those users, whichever of their sessions it is of"
+    )
+    return (
+        f"Every vocabulary is shared by sessions of at least {values['k']} users, where {values['gap']} minutes of "
+        f"silence end a session, and {which}, at most {values['epsilon']} edges apart."
+    )
 
 
 _VALUES: dict[str, Range[Value]] = {
@@ -265,17 +280,14 @@ VERIFIERS = (
         "vocabulary-k-anonymity",
         "user",
         verify_vocabularies,
-        lambda values: f"Every vocabulary is shared by at least {values['k']} users.",
+        _of_users,
         _VALUES,
     ),
     Verifier(
         "session-vocabulary-k-anonymity",
         "session",
         verify_vocabularies,
-        lambda values: (
-            f"Every vocabulary is shared by sessions of at least {values['k']} users, "
-            f"where {values['gap']} minutes of silence end a session."
-        ),
+        _of_sessions,
         {**_VALUES, "gap": whole_number(1, 10**6)},
     ),
 )

@@ -1,16 +1,24 @@
 """Does the verifier of vocabulary k-anonymity reject releases that were tampered with?"""
 
-from collections.abc import Callable
-from dataclasses import replace
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Assignment, Claim, Release, Suppressed
-from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.claims import Evidence, Verdict, verify, vocabulary_bags
 from shoal.anonymizer.methods.ssc import SSC
+from shoal.anonymizer.methods.ssc.literal import Bag, LiteralSSC
+from shoal.anonymizer.publish import publish
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
 
@@ -116,9 +124,35 @@ def with_a_stricter_promise(made: Anonymized) -> Anonymized:
     return replace(made, claim=Claim(made.claim.id, {**made.claim.values, "k": 4}))
 
 
+def with_a_word_of_one_member_for_the_medoid(made: Anonymized) -> Anonymized:
+    row = 1 - large(made)
+    profile = made.release.profile(row)
+    assert profile.pop("violin") == 1
+    return with_profile(made, row, {**profile, "cello": 1.0})
+
+
+def with_a_capital(made: Anonymized) -> Anonymized:
+    row = large(made)
+    profile = made.release.profile(row)
+    return with_profile(made, row, {**profile, "Cat": profile.pop("cat")})
+
+
+def without_a_member(made: Anonymized) -> Anonymized:
+    """One of the four left with nothing, and counted so."""
+    row = large(made)
+    keep = np.ones(len(made.assignment.user), dtype=bool)
+    keep[np.flatnonzero(made.assignment.profile == row)[0]] = False
+    assignment = Assignment(made.assignment.users, made.assignment.user[keep], made.assignment.profile[keep])
+    release = replace(made.release, users=made.release.users - (np.arange(2) == row))
+    bags = int(made.release.weights[[row]].sum())
+    suppressed = Suppressed(made.suppressed.occurrences + bags, made.suppressed.users + 1)
+    return replace(made, release=release, assignment=assignment, suppressed=suppressed)
+
+
 MUTANTS = [
     moved, with_a_foreign_term, with_a_near_term_that_nobody_typed, with_one_copy_too_many, with_a_term_left_out,
     with_half_a_bag, with_an_unknown_label, with_an_inner_node, with_a_flag_on_a_plain_term, with_a_stricter_promise,
+    with_a_word_of_one_member_for_the_medoid, with_a_capital, without_a_member,
 ]  # fmt: skip
 
 
@@ -146,6 +180,118 @@ def test_a_label_that_the_members_do_not_give_is_rejected(log: QueryLog, typical
     count = float(made.release.weights[[row]].sum())
     forged = with_profile(made, row, {label: count}, (label,))
     assert not verdict(forged, log).holds
+
+
+def test_less_may_be_published_if_it_is_counted(made: Anonymized, log: QueryLog) -> None:
+    row = large(made)
+    profile = made.release.profile(row)
+    del profile["cat"]
+    assert verdict(counted(with_profile(made, row, profile), 4), log).holds
+
+
+def shared_by_all(
+    knowledge: Knowledge, typed: list[str], typical: str, epsilon: int, profile: dict[str, int]
+) -> Verdict:
+    """What is said of one vocabulary that all share, correctly counted."""
+    log = make_log(pl.Series([f"u{u}" for u in range(len(typed))]), pl.Series(typed))
+    labels = sorted(profile)
+    generalized = np.array([typical != "vote" and label not in " ".join(typed).split() for label in labels], dtype=bool)
+    weights = csr_array(np.array([[float(profile[label]) for label in labels]]))
+    members = (np.arange(len(typed)), np.zeros(len(typed), dtype=np.int64))
+    occurrences = sum(len(words.split()) for words in typed) - len(typed) * sum(profile.values())
+    claim = Claim("vocabulary-k-anonymity", {"k": 2, "epsilon": epsilon, "typical": typical})
+    made = publish(log.users, members, weights, labels, claim, Suppressed(occurrences, 0), generalized)
+    return verify(claim, Evidence(made.release, made.assignment, made.suppressed, log, knowledge))
+
+
+@pytest.mark.parametrize(
+    ("profile", "found"),
+    [
+        ({"beer": 1, "wine": 1}, ""),
+        ({"beer": 2}, ""),  # beer, wine, ale and wine, beer, ale
+        ({"wine": 2}, "no choice of terms of the members of p0001 fills all its bags at once"),
+        ({"ale": 1}, "p0001 publishes 'ale', but no bag with a term of each member is called so"),
+    ],
+)
+def test_bags_that_no_choice_of_terms_of_the_members_fills_are_rejected(profile: dict[str, int], found: str) -> None:
+    typed = ["beer wine", "beer wine", "ale ale"]
+    assert shared_by_all(KNOWLEDGE, typed, "vote", 6, profile).counterexample == found
+
+
+def test_where_the_bags_are_too_many_the_sentence_says_what_was_checked(
+    made: Anonymized, log: QueryLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = verdict(made, log).sentence
+    assert whole == (
+        "Every vocabulary is shared by at least 3 users, and each word in it is the most central of a bag with one "
+        "word of each of them, at most 4 edges apart."
+    )
+    monkeypatch.setattr(vocabulary_bags, "MOST_BAGS", 0)
+    less = verdict(made, log)
+    assert less.holds
+    assert less.sentence == (
+        f"{whole} For 1 of the 2 vocabularies the bags are too many to look for: "
+        "there it was checked that each member alone has a word for each of them."
+    )
+    assert not verdict(with_one_copy_too_many(made), log).holds
+
+
+@dataclass(frozen=True)
+class Literal:
+    """Members of one group, and all that can be published of them, tried to the letter."""
+
+    ssc: LiteralSSC
+    typed: list[list[str]]
+    typical: str
+
+    def bags(self, typed: Sequence[Sequence[str]]) -> set[Bag]:
+        near = self.ssc.epsilon
+        chosen = product(*map(set, typed))
+        return {bag for bag in chosen if all(self.ssc.between(a, b) <= near for a, b in combinations(bag, 2))}
+
+    def label(self, bag: Bag) -> str:
+        if self.typical == "vote":
+            total = {i: sum(self.ssc.between(i, j) for j in bag) for i in bag}
+            return min(bag, key=lambda i: (total[i], -sum(i in words for words in self.typed), i))
+        if self.typical == "bags":
+            return "|".join(sorted(set(bag)))
+        return next(node for node in self.ssc.path(bag[0]) if all(node in self.ssc.path(i) for i in bag))
+
+    def can_be(self, published: Sequence[str], typed: Sequence[Sequence[str]]) -> bool:
+        if not published:
+            return True
+        fillings = [bag for bag in self.bags(typed) if self.label(bag) == published[0]]
+        rests = [[_without(words, i) for words, i in zip(typed, bag, strict=True)] for bag in fillings]
+        return any(self.can_be(published[1:], rest) for rest in rests)
+
+
+def _without(words: Sequence[str], word: str) -> list[str]:
+    place = list(words).index(word)
+    return [*words[:place], *words[place + 1 :]]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data(), st.sampled_from(["vote", "bags", "generalize"]))
+def test_a_vocabulary_is_accepted_exactly_if_some_choice_of_bags_gives_it(data: st.DataObject, typical: str) -> None:
+    parent: dict[str, str] = {}
+    for v in range(data.draw(st.integers(3, 12))):
+        above = data.draw(st.integers(max(0, v - 4), v))
+        parent[f"n{v}"] = "root" if above == v else f"n{above}"
+    leaves = sorted(set(parent) - set(parent.values()))
+    words = st.lists(st.sampled_from(leaves), min_size=2, max_size=4)
+    typed = data.draw(st.lists(words, min_size=2, max_size=4))
+    literal = Literal(LiteralSSC(parent, leaves, 2, data.draw(st.integers(1, 6))), typed, typical)
+    labels = sorted(set(map(literal.label, literal.bags(typed))) | ({typed[0][0]} if typical == "vote" else set()))
+    assume(labels)
+    published = data.draw(st.lists(st.sampled_from(labels), min_size=1, max_size=3))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "taxonomy.tsv"
+        path.write_text("".join(f"{child}\t{above}\n" for child, above in parent.items()))
+        found = shared_by_all(
+            Knowledge(path), list(map(" ".join, typed)), typical, literal.ssc.epsilon, Counter(published)
+        )
+    assert found.holds == literal.can_be(published, typed), found.counterexample
+    assert "too many" not in found.sentence
 
 
 def test_a_session_that_supplies_nothing_published_for_its_user_is_rejected(log: QueryLog) -> None:
