@@ -8,7 +8,7 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.corpus.querylog import QueryLog
-from shoal.corpus.tokens import Tokens, tokenize_column
+from shoal.corpus.tokens import Tokens, number_strings, tokenize_column
 
 # Rust's \s lacks the four separators that Python's str.split knows.
 _BLANKS = r"[\s\x1c-\x1f]+"
@@ -28,6 +28,11 @@ class DistinctQueries:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    @cached_property
+    def words(self) -> Tokens:
+        """What stands between blanks in each query: jane.doe@aol.com is one word, though it is cut into four terms."""
+        return number_strings(self.texts.str.split(" "))
 
     @cached_property
     def users(self) -> np.ndarray:

@@ -40,9 +40,13 @@ class Tokens:
 
 def tokenize_column(texts: pl.Series) -> Tokens:
     """The same terms as `tokenize`, for a whole column at once. The vocabulary is sorted."""
-    lists = texts.cast(pl.String).str.to_lowercase().str.extract_all(_POLARS_PATTERN)
+    return number_strings(texts.cast(pl.String).str.to_lowercase().str.extract_all(_POLARS_PATTERN))
+
+
+def number_strings(lists: pl.Series) -> Tokens:
+    """Lists of strings as columns of numbers."""
     counts = lists.list.len().to_numpy()
-    start = np.zeros(len(texts) + 1, dtype=np.int64)
+    start = np.zeros(len(lists) + 1, dtype=np.int64)
     np.cumsum(counts, out=start[1:])
     flat = lists.explode(empty_as_null=False, keep_nulls=False).cast(pl.String)
     vocabulary = flat.unique().sort()

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import QUERIES, Claim, ReleasedQueries
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
-from shoal.anonymizer.claims.queries import released_rows, verify_counted, verify_degrees, verify_released_by_one
+from shoal.anonymizer.claims.queries import verify_counted, verify_degrees, verify_released_by_one
 from shoal.anonymizer.claims.transport import FEASIBLE, Transport
 from shoal.anonymizer.claims.typed_queries import TypedQueries, typed_queries
 from shoal.anonymizer.claims.weights import verify_weights
@@ -27,7 +27,7 @@ def verify_concept_k_anonymity(claim: Claim, evidence: Evidence) -> Verdict:
         return single
     for verdict in (
         _verify_labels(evidence, rows),
-        verify_degrees(int(claim.values["k"]), released_rows(evidence)),
+        verify_degrees(int(claim.values["k"]), rows),
         verify_counted(evidence),
         _verify_profiles(evidence, rows),
     ):

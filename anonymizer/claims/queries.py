@@ -1,101 +1,128 @@
 """Do released queries hold? What every query method must keep, and the claim that k users typed each query."""
 
-from collections import Counter
-from functools import reduce
-
+import numpy as np
 import polars as pl
+from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import QUERIES, Claim
+from shoal.anonymizer.base import QUERIES, Claim, ReleasedQueries
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
+from shoal.anonymizer.claims.typed_queries import TypedQueries, typed_queries
+from shoal.anonymizer.claims.weights import verify_nothing_generalized, verify_weights
 from shoal.anonymizer.parameters import AT_LEAST_TWO
-from shoal.corpus.tokens import tokenize
-
-TOLERANCE = 1e-6
+from shoal.corpus.profiles import query_term_counts
 
 
 def verify_query_k_anonymity(claim: Claim, evidence: Evidence) -> Verdict:
-    """Every released query is released, as this very string, by at least k users who typed it."""
-    typed = verify_typed(evidence)
-    if not typed.holds:
-        return typed
-    rows = released_rows(evidence)
-    few = verify_degrees(int(claim.values["k"]), rows)
-    return verify_profiles(evidence, rows) if few.holds else few
+    """What k users typed is released, as this very string, of all of them, and nothing else."""
+    typed = typed_queries(evidence.log)
+    verdict = verify_released(evidence, typed)
+    if verdict.holds:
+        k, published = int(claim.values["k"]), published_degrees(evidence, typed)
+        verdict = verify_exact_degrees(k, typed, published, typed.users)
+    return verify_profiles(evidence, typed) if verdict.holds else verdict
 
 
-def released_rows(evidence: Evidence) -> pl.DataFrame:
-    """The published queries with the users behind them: pseudonym, user, query, count, degree."""
-    release, assignment = evidence.release, evidence.assignment
-    queries = release.queries
-    assert queries is not None
-    owner = pl.DataFrame(
-        {"pseudonym": assignment.profile, "user": assignment.users.gather(assignment.user)},
-        schema={"pseudonym": pl.Int64, "user": pl.String},
-    )
-    rows = pl.DataFrame(
-        {"pseudonym": queries.pseudonym, "query": queries.query, "count": queries.count, "degree": queries.degree},
-        schema={"pseudonym": pl.Int64, "query": pl.String, "count": pl.Int64, "degree": pl.Int64},
-    )
-    return rows.join(owner, on="pseudonym", how="left", maintain_order="left")
+def published_degrees(evidence: Evidence, typed: TypedQueries) -> np.ndarray:
+    """The published degree of each text, 0 for one that is not published."""
+    rows = evidence.release.queries
+    assert rows is not None
+    degree = np.zeros(len(typed.texts), dtype=np.int64)
+    degree[typed.numbers(rows.query)] = rows.degree
+    return degree
 
 
-def asked_rows(evidence: Evidence) -> pl.DataFrame:
-    """How often each user typed each query, from the log: user, query (lower case, single blanks), times."""
-    log = evidence.log
-    spelled = pl.Series([" ".join(query.lower().split()) for query in log.queries.to_list()], dtype=pl.String)
-    events = pl.DataFrame({"user": log.users.cast(pl.String).gather(log.user), "query": spelled.gather(log.query)})
-    return events.group_by("user", "query").agg(pl.len().cast(pl.Int64).alias("times"))
+def verify_released(evidence: Evidence, typed: TypedQueries) -> Verdict:
+    """A released query is released of all who typed it, as often as they did, with one degree; the rest is counted."""
+    verdict = verify_released_by_one(evidence)
+    for check in (_verify_typed, _verify_one_degree):
+        if verdict.holds:
+            verdict = check(evidence, typed)
+    return verify_counted(evidence) if verdict.holds else verdict
 
 
 def verify_released_by_one(evidence: Evidence) -> Verdict:
     """Queries are there, every pseudonym is one user's, has something released, and lists no query twice."""
-    if evidence.release.queries is None:
+    release = evidence.release
+    if release.queries is None:
         return broken("no queries are published, but the claim is about queries")
-    names = evidence.release.pseudonyms
-    shared = [row for row, users in enumerate(evidence.release.users.tolist()) if users != 1]
-    if shared:
-        return broken(f"{names[shared[0]]} is shared by {evidence.release.users[shared[0]]} users, expected one")
-    rows = released_rows(evidence)
-    idle = sorted(set(range(len(names))) - set(rows["pseudonym"].to_list()))
-    if idle:
-        return broken(f"{names[idle[0]]} has a profile, but no released query")
-    never = rows.filter(pl.col("count") < 1)
+    shared = np.flatnonzero(release.users != 1)
+    if len(shared):
+        row = int(shared[0])
+        return broken(f"{release.pseudonyms[row]} is shared by {release.users[row]} users, expected one")
+    idle = np.flatnonzero(np.bincount(release.queries.pseudonym, minlength=len(release)) == 0)
+    if len(idle):
+        return broken(f"{release.pseudonyms[int(idle[0])]} has a profile, but no released query")
+    never = np.flatnonzero(release.queries.count < 1)
     if len(never):
-        return broken(f"{names[never['pseudonym'][0]]} lists {never['query'][0]!r} {never['count'][0]} times")
-    twice = rows.filter(pl.struct("pseudonym", "query").is_duplicated())
+        query, count = release.queries.query[int(never[0])], release.queries.count[never[0]]
+        return broken(f"{query!r} is released {count} times")
+    rows = pl.DataFrame({"pseudonym": release.queries.pseudonym, "query": release.queries.query})
+    twice = rows.filter(rows.is_duplicated())
     if len(twice):
-        return broken(f"{names[twice['pseudonym'][0]]} lists {twice['query'][0]!r} twice")
+        return broken(f"{release.pseudonyms[twice['pseudonym'][0]]} lists {twice['query'][0]!r} twice")
+    return HOLDS
+
+
+def _verify_typed(evidence: Evidence, typed: TypedQueries) -> Verdict:
+    rows, assignment = evidence.release.queries, evidence.assignment
+    assert rows is not None
+    text = typed.numbers(rows.query)
+    unknown = np.flatnonzero((text < 0) | (rows.query == "").to_numpy())
+    if len(unknown):
+        return broken(f"{rows.query[int(unknown[0])]!r} is released, but nobody typed that")
+    owner = np.empty(len(evidence.release), dtype=np.int64)
+    owner[assignment.profile] = assignment.rows_for(evidence.log.users)
+    released = csr_array((rows.count, (owner[rows.pseudonym], text)), shape=typed.times.shape)
+    differ = (_only_columns(typed.times, np.unique(text)) - released).tocoo()
+    if not differ.nnz:
+        return HOLDS
+    user, number = int(differ.row[0]), int(differ.col[0])
+    times, said = typed.times[user, number], released[user, number]
+    return broken(f"a user typed {typed.texts[number]!r} {times} times, but it is released {said} times of that user")
+
+
+def _only_columns(counts: csr_array, columns: np.ndarray) -> csr_array:
+    keep = np.zeros(counts.shape[1], dtype=bool)
+    keep[columns] = True
+    entries = counts.tocoo()
+    kept = keep[entries.col]
+    return csr_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=counts.shape)
+
+
+def _verify_one_degree(evidence: Evidence, typed: TypedQueries) -> Verdict:
+    rows = evidence.release.queries
+    assert rows is not None
+    varied = np.flatnonzero(rows.degree != published_degrees(evidence, typed)[typed.numbers(rows.query)])
+    if len(varied):
+        return broken(f"{rows.query[int(varied[0])]!r} is released with different degrees")
     return HOLDS
 
 
 def verify_counted(evidence: Evidence) -> Verdict:
     """What is not released is counted as suppressed."""
-    missing = len(evidence.log) - int(released_rows(evidence)["count"].sum())
-    if missing != evidence.suppressed.occurrences:
-        said = evidence.suppressed.occurrences
+    rows, said = evidence.release.queries, evidence.suppressed.occurrences
+    missing = len(evidence.log) - (0 if rows is None else int(rows.count.sum()))
+    if missing != said:
         return broken(f"{missing} queries of the log are not released, but the manifest counts {said}")
     return HOLDS
 
 
-def verify_typed(evidence: Evidence) -> Verdict:
-    """Every released query was typed by the user of its pseudonym, as often as it says."""
-    single = verify_released_by_one(evidence)
-    if not single.holds:
-        return single
-    rows = released_rows(evidence).join(asked_rows(evidence), on=["user", "query"], how="left", maintain_order="left")
-    wrong = rows.filter((pl.col("times").fill_null(0) != pl.col("count")) | (pl.col("query").fill_null("") == ""))
-    if len(wrong):
-        row = wrong.row(0, named=True)
-        name = evidence.release.pseudonyms[row["pseudonym"]]
-        return broken(
-            f"{name} lists {row['query']!r} {row['count']} times, its user typed it {row['times'] or 0} times"
-        )
-    return verify_counted(evidence)
+def verify_exact_degrees(k: int, typed: TypedQueries, published: np.ndarray, degree: np.ndarray) -> Verdict:
+    """The texts of degree k or more are published, each with its degree, and no other."""
+    wrong = np.flatnonzero(published != np.where(degree >= k, degree, 0))
+    if not len(wrong):
+        return HOLDS
+    text, said, counted = typed.texts[int(wrong[0])], published[wrong[0]], degree[wrong[0]]
+    if said == 0:
+        return broken(f"{text!r} is not released, but its degree is {counted}, at least k={k}")
+    few = f", fewer than k={k}" if counted < k else ""
+    return broken(f"{text!r} is released with degree {said}, but by the log it is {counted}{few}")
 
 
-def verify_degrees(k: int, rows: pl.DataFrame) -> Verdict:
+def verify_degrees(k: int, rows: ReleasedQueries) -> Verdict:
     """The degree of each published string is the number of users who release it, and at least k."""
-    sharing = rows.with_columns(pl.len().over("query").alias("users"))
+    frame = pl.DataFrame({"query": rows.query, "degree": rows.degree})
+    sharing = frame.with_columns(pl.len().over("query").alias("users"))
     wrong = sharing.filter((pl.col("degree") != pl.col("users")) | (pl.col("users") < k))
     if len(wrong):
         row = wrong.row(0, named=True)
@@ -103,36 +130,16 @@ def verify_degrees(k: int, rows: pl.DataFrame) -> Verdict:
     return HOLDS
 
 
-def verify_profiles(evidence: Evidence, rows: pl.DataFrame) -> Verdict:
+def verify_profiles(evidence: Evidence, typed: TypedQueries) -> Verdict:
     """The profile of a pseudonym holds the terms of its released queries, as often as they were typed, and no more."""
-    words = evidence.knowledge.words
-    terms = {
-        query: Counter(term for token in tokenize(query) if (term := words(token)) is not None)
-        for query in rows["query"].unique().to_list()
-    }
-    if evidence.release.generalized.any():
-        label = evidence.release.labels[int(evidence.release.generalized.argmax())]
-        return broken(f"{label!r} is marked as generalized, but nothing was")
-    for (row,), part in rows.group_by("pseudonym", maintain_order=True):
-        bags = [
-            Counter({term: number * count for term, number in terms[query].items()})
-            for query, count in part.select("query", "count").iter_rows()
-        ]
-        verdict = same_profile(evidence, int(str(row)), reduce(Counter.__add__, bags, Counter()))
-        if not verdict.holds:
-            return verdict
-    return HOLDS
-
-
-def same_profile(evidence: Evidence, row: int, expected: Counter[str]) -> Verdict:
-    published = evidence.release.profile(row)
-    for label in sorted(published.keys() | expected.keys()):
-        if abs(published.get(label, 0) - expected[label]) > TOLERANCE * max(1, expected[label]):
-            return broken(
-                f"{evidence.release.pseudonyms[row]} publishes {label!r} with weight {published.get(label, 0):g}, "
-                f"but its released queries make {expected[label]}"
-            )
-    return HOLDS
+    release, rows = evidence.release, evidence.release.queries
+    verdict = verify_nothing_generalized(release)
+    if not verdict.holds or rows is None:
+        return verdict
+    labels, terms = query_term_counts(evidence.log, evidence.knowledge.words)
+    shape = (len(release), len(typed.texts))
+    released = csr_array((rows.count, (rows.pseudonym, typed.numbers(rows.query))), shape=shape)
+    return verify_weights(release, csr_array(released @ terms[typed.source]), labels, "its released queries")
 
 
 VERIFIERS = (
@@ -140,7 +147,10 @@ VERIFIERS = (
         "query-k-anonymity",
         "query",
         verify_query_k_anonymity,
-        lambda values: f"Every released query was typed by at least {values['k']} users.",
+        lambda values: (
+            f"At least {values['k']} users typed each released query, and whatever so many typed is released "
+            "of all of them, with their number as its degree."
+        ),
         {"k": AT_LEAST_TWO},
         files=(QUERIES,),
     ),

@@ -1,6 +1,7 @@
 """What did each user type? The queries of a log as strings that published ones are compared with, in columns."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,12 @@ class TypedQueries:
     texts: pl.Series
     source: np.ndarray  # a query of the log that reads so
     times: csr_array  # users of the log x texts
+
+    @cached_property
+    def users(self) -> np.ndarray:
+        """How many users typed each text; the empty string is no query."""
+        users = np.bincount(self.times.indices, minlength=len(self.texts))
+        return np.where((self.texts == "").to_numpy(), 0, users)
 
     def numbers(self, queries: pl.Series) -> np.ndarray:
         """The place of each string among the texts, -1 where nobody typed it."""

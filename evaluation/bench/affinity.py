@@ -11,7 +11,7 @@ from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.anonymizer.methods.affinity import Affinity
 from shoal.anonymizer.methods.affinity.classes import AffinityClasses, affinity_classes
 from shoal.anonymizer.methods.affinity.concepts import mine_concepts
-from shoal.anonymizer.methods.affinity.grown_graphs import cores_of_grown_graphs
+from shoal.anonymizer.methods.affinity.grown_graphs import degrees_in_grown_graphs
 from shoal.anonymizer.methods.affinity.kcores import generalized_cores
 from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, affinity_graph
 from shoal.corpus.documents import load_documents
@@ -39,8 +39,8 @@ class Stages:
     edges: int  # from a vector to the (query, user) pairs around it
     pair_seconds: float
     core_seconds: float
-    exact_share: float  # of the classes for which grown graphs give the exact degree
-    bounds_hold: bool  # grown graphs give no class a higher degree
+    exact_share: float  # of the queries whose graphs give the exact degree
+    bounds_hold: bool  # grown graphs give no query a higher degree
 
 
 def run(full: bool, progress: Progress) -> list[Row]:
@@ -52,9 +52,9 @@ def run(full: bool, progress: Progress) -> list[Row]:
     for done, theta in enumerate((0.9, 0.8)):
         progress(done, 4, f"affinity: stages at theta={theta:g}")
         rows += growth(log, theta, sizes)
-    for done, (theta, exact) in enumerate(((0.9, "yes"), (0.8, "no")) if full else ()):
+    for done, theta in enumerate((0.9, 0.8) if full else ()):
         progress(2 + done, 4, f"affinity: all of AOL at theta={theta:g}")
-        rows.append(whole_release(theta, exact))
+        rows.append(whole_release(theta))
     progress(4, 4, "affinity")
     return rows
 
@@ -74,36 +74,38 @@ def growth(log: QueryLog, theta: float, sizes: tuple[int, ...]) -> list[Row]:
         Row(f"affinity, theta={theta:g}, k-cores", edges, "linear: exponent <= 1.1",
             f"{cores:.2f} ({stages[-1].core_seconds:.2f} s)", cores <= 1.1),
         Row(f"affinity, theta={theta:g}, exact=no", at, "lower bounds; the loss is measured",
-            f"exact for {100 * share:.1f} % of the vectors (v_max={V_MAX})", stages[-1].bounds_hold),
+            f"exact for {100 * share:.1f} % of the queries (v_max={V_MAX})", stages[-1].bounds_hold),
     ]  # fmt: skip
 
 
-def whole_release(theta: float, exact: str) -> Row:
+def whole_release(theta: float) -> Row:
     """A release of a log of AOL's size, in a process of its own; the memory holds the simulation too."""
-    reached, _, megabytes = in_own_process(release_of_all, AOL_QUERIES, theta, exact)
+    reached, _, megabytes = in_own_process(release_of_all, AOL_QUERIES, theta)
     queries, released, seconds = reached
     share = f"{100 * released / queries:.0f} % of the queries released"
     return Row(
-        f"affinity, k=5, theta={theta:g}, exact={exact}", f"{queries:,} simulated queries",
+        f"affinity, k=5, theta={theta:g}", f"{queries:,} simulated queries",
         f"{MINUTES} min, {MEGABYTES:,} MB", f"{seconds / 60:.1f} min, {megabytes:,.0f} MB, {share}",
         seconds <= 60 * MINUTES and megabytes <= MEGABYTES,
     )  # fmt: skip
 
 
-def release_of_all(queries: int, theta: float, exact: str) -> tuple[int, int, float]:
+def release_of_all(queries: int, theta: float) -> tuple[int, int, float]:
     """Queries in the log, queries released, and the seconds of the release."""
     log = simulate_log(load_documents("news"), -(-queries // QUERIES_PER_USER) + 1).typed()
     log = log.select(np.arange(len(log)) < queries)
-    made, seconds = timed(lambda: Affinity(k=5, theta=theta, exact=exact).anonymize(log))
+    made, seconds = timed(lambda: Affinity(k=5, theta=theta).anonymize(log))
     return len(log), len(log) - made.suppressed.occurrences, seconds
 
 
 def _stages(log: QueryLog, theta: float) -> Stages:
-    classes, users = _classes(log), len(log.users)
+    queries = distinct_queries(log)
+    classes, users = affinity_classes(queries, mine_concepts(queries, 2, 2, silent)), len(log.users)
     graph, pair_seconds = _best(lambda: affinity_graph(classes, theta, silent))
     cores, core_seconds = _best(lambda: generalized_cores(graph, classes.user_start, classes.user, users, silent))
-    grown = cores_of_grown_graphs(classes, theta, V_MAX, users, silent)
-    share, lower = float((grown == cores).mean()), bool((grown <= cores).all())
+    grown = degrees_in_grown_graphs(queries, classes, graph, cores, V_MAX, silent)
+    exact = cores[classes.of_query[classes.of_query >= 0]]
+    share, lower = float((grown == exact).mean()), bool((grown <= exact).all())
     return Stages(len(classes), _edges(graph, classes), pair_seconds, core_seconds, share, lower)
 
 
@@ -121,8 +123,3 @@ def _best(function: Callable[[], T]) -> tuple[T, float]:
         value = function()
         seconds.append(time.process_time() - start)
     return value, min(seconds)
-
-
-def _classes(log: QueryLog) -> AffinityClasses:
-    queries = distinct_queries(log)
-    return affinity_classes(queries, mine_concepts(queries, 2, silent))

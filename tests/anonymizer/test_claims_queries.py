@@ -11,6 +11,8 @@ from shoal.anonymizer.claims import Evidence, Verdict, verify
 from shoal.anonymizer.methods.affinity import Affinity
 from shoal.anonymizer.methods.equality import Equality
 from shoal.anonymizer.methods.wordnet_queries import WordnetQueries
+from shoal.anonymizer.parameters import Value
+from shoal.corpus.errors import InputError
 from shoal.corpus.querylog import QueryLog, make_log
 
 WORDS = "wine beer milk dog cat horse music guitar piano france spain london car engine phone case".split()
@@ -41,8 +43,9 @@ def small_log() -> QueryLog:
     return make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
 
 
-METHODS: list[Method] = [Equality(k=3), Affinity(k=3, theta=0.8), Affinity(k=3, exact="no", v_max=3, theta=0.6),
-                         WordnetQueries(k=3)]  # fmt: skip
+AFFINITY = Affinity(k=3, theta=0.8, support=2)
+GROWN = Affinity(k=3, exact="no", v_max=3, theta=0.6, support=2)
+METHODS: list[Method] = [Equality(k=3), AFFINITY, Affinity(k=3, theta=0.8), GROWN, WordnetQueries(k=3)]
 
 
 def judge(made: Anonymized, log: QueryLog, method: Method) -> Verdict:
@@ -184,30 +187,105 @@ def test_a_query_of_k_minus_one_users_is_rejected() -> None:
     assert "cat" in {row[1] for row in query_rows(loose)}
     verdict = judge(replace(loose, claim=made.claim), log, method)
     assert not verdict.holds
-    assert "2 users" in verdict.counterexample
+    assert "fewer than k=3" in verdict.counterexample
 
 
 def test_a_query_whose_protectors_were_removed_is_rejected() -> None:
-    log, method = small_log(), Affinity(k=3, theta=0.8)
+    log, method = small_log(), AFFINITY
     made = method.anonymize(log)
     degree = {query: d for _, query, _, d in query_rows(made)}
     assert degree["red wine cellar france paris"] == 3  # by the two users of the query without Paris
     assert judge(made, log, method).holds
     verdict = judge(without_query(made, "red wine cellar france"), log, method)
     assert not verdict.holds
-    assert "red wine cellar france paris" in verdict.counterexample
+    assert "'red wine cellar france' is not released" in verdict.counterexample
+
+
+@pytest.mark.parametrize("method", [Equality(k=3), AFFINITY], ids=repr)
+def test_a_query_that_is_held_back_is_rejected_of_one_user_or_of_all(method: Method) -> None:
+    log = random_log(12)
+    made = method.anonymize(log)
+    for query in sorted({row[1] for row in query_rows(made)}):
+        owners = [row[0] for row in query_rows(made) if row[1] == query]
+        assert not judge(without_query(made, query), log, method).holds
+        assert not judge(without_query(made, query, owners[0]), log, method).holds
+
+
+def test_each_degree_is_exact() -> None:
+    for seed in range(10):
+        log = random_log(seed, events=80)
+        made = AFFINITY.anonymize(log)
+        queries = made.release.queries
+        assert queries is not None
+        for query in queries.query.unique().to_list():
+            for step in (-1, 1):
+                degree = queries.degree + step * (queries.query == query).to_numpy()
+                assert not judge(with_rows(made, degree=degree), log, AFFINITY).holds
+
+
+def test_a_degree_in_a_grown_graph_may_be_lower_than_the_exact_one_but_not_higher() -> None:
+    log = random_log(13)
+    made, exact = GROWN.anonymize(log), Affinity(k=3, theta=0.6, support=2).anonymize(log)
+    degree = {query: d for _, query, _, d in query_rows(exact)}
+    queries = made.release.queries
+    assert queries is not None
+    best = np.array([degree[query] for query in queries.query])
+    assert (queries.degree < best).any()
+    assert judge(with_rows(made, degree=best), log, GROWN).holds
+    assert judge(with_rows(made, degree=np.full_like(best, 3)), log, GROWN).holds
+    assert not judge(with_rows(made, degree=best + 1), log, GROWN).holds
+    assert not judge(with_rows(made, degree=np.full_like(best, 2)), log, GROWN).holds
+
+
+@pytest.mark.parametrize(
+    "values", [{"support": 5}, {"theta": 1.0}, {"k": 4}, {"word_users": 3}, {"k": 2}, {"support": "auto"}], ids=repr
+)
+def test_a_claim_of_other_values_than_those_of_the_release_is_rejected(values: dict[str, Value]) -> None:
+    log = random_log(14)
+    made = AFFINITY.anonymize(log)
+    other = replace(made.claim, values={**made.claim.values, **values})
+    assert not judge(replace(made, claim=other), log, AFFINITY).holds
+
+
+@pytest.mark.parametrize("value", ["k", "theta", "support", "word_users", "exact"])
+def test_a_claim_that_leaves_a_value_out_is_an_error(value: str) -> None:
+    log = random_log(14)
+    made = AFFINITY.anonymize(log)
+    less = {name: said for name, said in made.claim.values.items() if name != value}
+    with pytest.raises(InputError, match=f"says nothing of '{value}'"):
+        judge(replace(made, claim=replace(made.claim, values=less)), log, AFFINITY)
+
+
+def test_the_sentence_does_not_say_that_k_users_typed_a_query() -> None:
+    log = random_log(15)
+    said = judge(AFFINITY.anonymize(log), log, AFFINITY).sentence
+    assert "3 users in all typed it or a query affine to it" in said
+    assert "exact degree" in said
+    assert "lower bound" in judge(GROWN.anonymize(log), log, GROWN).sentence
 
 
 def test_a_query_with_a_word_that_only_one_user_typed_is_rejected() -> None:
     rows = [(user, "visa") for user in "abcd"] + [("a", "visa xyz123")]
     log = make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
-    method = Affinity(k=3)
+    method = Affinity(k=3, support=2)
     made = method.anonymize(log)
     assert {row[1] for row in query_rows(made)} == {"visa"}
     owner = made.assignment.profile[made.assignment.users.to_list().index("a")]
     verdict = judge(with_row(made, int(owner), "visa xyz123", 1, 4), log, method)
     assert not verdict.holds
     assert "xyz123" in verdict.counterexample
+
+
+def test_a_query_with_an_address_that_only_one_user_typed_is_rejected_though_its_terms_are_common() -> None:
+    rows = [(user, query) for user in "abcd" for query in ("jane", "doe", "visa")] + [("a", "visa jane.doe")]
+    log = make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
+    method = Affinity(k=3, support=2, theta=0.1)
+    made = method.anonymize(log)
+    assert {row[1] for row in query_rows(made)} == {"visa", "jane", "doe"}
+    owner = made.assignment.profile[made.assignment.users.to_list().index("a")]
+    verdict = judge(with_row(made, int(owner), "visa jane.doe", 1, 4), log, method)
+    assert not verdict.holds
+    assert "'jane.doe'" in verdict.counterexample
 
 
 def test_a_query_without_a_concept_counts_only_who_typed_it() -> None:

@@ -14,8 +14,8 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
 
 METHODS: list[Method] = [
-    Equality(k=3), Affinity(k=3), Affinity(k=3, exact="no"), Affinity(k=2, theta=0.1, support=3),
-    Affinity(k=3, theta=1), WordnetQueries(k=3), WordnetQueries(Knowledge(dictionary_name="any"), k=3),
+    Equality(k=3), Affinity(k=3), Affinity(k=3, exact="no", support=2), Affinity(k=2, theta=0.1, support=3),
+    Affinity(k=3, theta=1, support=2), WordnetQueries(k=3), WordnetQueries(Knowledge(dictionary_name="any"), k=3),
 ]  # fmt: skip
 WIDE = [f"w{i}x" for i in range(10_000)]
 AWKWARD: dict[str, list[tuple[str, str]]] = {

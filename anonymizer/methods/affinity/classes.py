@@ -33,10 +33,15 @@ class AffinityClasses:
     def __len__(self) -> int:
         return len(self.norm)
 
+    @property
+    def vectors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What tells the cosine of two classes."""
+        return self.start, self.concept, self.square, self.norm
+
 
 def affinity_classes(queries: DistinctQueries, concepts: Concepts) -> AffinityClasses:
-    """Group the queries that take part: with a concept, and without a word that only one user typed."""
-    part = np.flatnonzero(concepts.expanded & ~concepts.holds_private_word & (queries.users > 0))
+    """Group the queries that take part: with a concept, and without a word that too few users typed."""
+    part = np.flatnonzero(concepts.expanded & ~concepts.holds_rare_word & (queries.users > 0))
     first, of_row = _group_equal_rows(concepts.start, concepts.concept, part)
     rows = part[first]
     rank, square = _rarest_first(concepts, rows)

@@ -6,9 +6,17 @@ import numpy as np
 from numba import njit
 
 from shoal.anonymizer.distinct_queries import DistinctQueries
-from shoal.anonymizer.methods.affinity.ngrams import NGrams, count_ngrams, queries_holding
+from shoal.anonymizer.methods.affinity.ngrams import (
+    NGrams,
+    count_ngrams,
+    count_unigrams,
+    distinct_users,
+    queries_holding,
+)
 from shoal.corpus.progress import Progress
 from shoal.corpus.tokens import STOP_WORDS
+
+PERCENT_COVERED = 73  # Table 2: the concepts of AOL are 49,346,473 of its 67,567,111 unigrams
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +27,7 @@ class Concepts:
     weight: np.ndarray
     start: np.ndarray
     concept: np.ndarray  # int32
-    holds_private_word: np.ndarray  # bool per query: some word of it was typed by one user only
+    holds_rare_word: np.ndarray  # bool per query: some word of it was typed by fewer than word_users users
 
     @property
     def expanded(self) -> np.ndarray:
@@ -27,12 +35,15 @@ class Concepts:
         return np.diff(self.start) > 0
 
 
-def mine_concepts(queries: DistinctQueries, support: int, progress: Progress) -> Concepts:
+def mine_concepts(queries: DistinctQueries, support: int | str, word_users: int, progress: Progress) -> Concepts:
     """Extract the concepts of a log and expand its queries with them."""
     vocabulary = queries.tokens.vocabulary
-    levels = count_ngrams(queries, support, progress)
     function_word = np.array([word in STOP_WORDS for word in vocabulary], dtype=bool)
-    chosen = [(level.users >= support) & ~function_word[level.words].all(axis=1) for level in levels]
+    progress(0, 3, "counting n-grams")
+    unigrams = count_unigrams(queries)
+    least = support_by_coverage(unigrams, function_word) if support == "auto" else int(support)
+    levels = count_ngrams(queries, unigrams, least, progress)
+    chosen = [(level.users >= least) & ~function_word[level.words].all(axis=1) for level in levels]
     weights = [weight[keep] for weight, keep in zip(weigh(queries, levels), chosen, strict=True)]
     names = [
         " ".join(vocabulary[word] for word in words)
@@ -42,8 +53,15 @@ def mine_concepts(queries: DistinctQueries, support: int, progress: Progress) ->
     one, two, three = (_numbered(levels, chosen, n) for n in range(len(levels)))
     found = sum(int((at >= 0).sum()) for at in (one, two, three))
     start, concept = _distinct_per_query(queries.tokens.start, one, two, three, found)
-    private = _holds_any(queries.tokens.start, levels[0].at, levels[0].users == 1)
-    return Concepts(names, np.concatenate(weights), start, concept, private)
+    return Concepts(names, np.concatenate(weights), start, concept, _holds_rare_word(queries, word_users))
+
+
+def support_by_coverage(unigrams: NGrams, function_word: np.ndarray) -> int:
+    """The smallest support, at least 2, whose concepts are no more than AOL's share of the unigrams as typed."""
+    informative = np.where(function_word, 0, unigrams.occurrences)
+    covered = np.bincount(unigrams.users, weights=informative)[::-1].cumsum()[::-1]  # by a support of 0, 1, 2, ...
+    too_much = np.flatnonzero(100 * covered > PERCENT_COVERED * unigrams.total)
+    return max(2, int(too_much[-1]) + 1) if len(too_much) else 2
 
 
 def weigh(queries: DistinctQueries, levels: list[NGrams]) -> list[np.ndarray]:
@@ -90,6 +108,13 @@ def _distinct_per_query(
         end = kept
         row[query + 1] = end
     return row, concept[:end].copy()
+
+
+def _holds_rare_word(queries: DistinctQueries, word_users: int) -> np.ndarray:
+    """A term never has fewer users than the words that it is cut from, so that rare terms are found by their words."""
+    words = queries.words
+    users = distinct_users(queries, words.start, words.ids, len(words.vocabulary))
+    return _holds_any(words.start, words.ids, users < word_users)
 
 
 @njit(cache=True)

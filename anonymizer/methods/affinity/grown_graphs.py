@@ -1,179 +1,301 @@
-"""How many users protect each query, at least? Cores of small graphs grown around queries (Carpineto & Romano 3.4).
+"""How many users protect each query, at least? Cores of a graph grown around each query (Carpineto & Romano 3.4).
 
-A graph starts at a class that no graph holds yet, those with most users first, and takes in affine classes that no
-graph holds, until there are none or it has v_max of them. Its cores are cores of a part of the whole graph, so the
-degrees are lower bounds; they are exact where a graph is a whole component. Every class is in one graph, so those
-that protect a class in its graph have at least its degree themselves, and are released whenever it is.
+The graph of a query takes in its neighbours, the closest first and equally close ones in the order of their strings,
+then theirs, and so on, until there are none left or it holds v_max queries. It is a part of the whole graph, so the
+degree of the query in it is a lower bound of the exact one. Five facts save work, and change no degree:
+- a component of at most v_max queries is the graph of each of its queries, and gives exact degrees;
+- a degree is at least the users of the query's class and at most exact: where the two are equal nothing is grown;
+- most other degrees are exact too, and whether one is takes one level of peeling to see;
+- queries of one class have the same graph, unless the class alone has more than v_max queries;
+- in a graph, a class has its first queries in the order of strings: all of them, but for those that came last.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
+from shoal.anonymizer.distinct_queries import DistinctQueries
 from shoal.anonymizer.methods.affinity.classes import AffinityClasses
 from shoal.anonymizer.methods.affinity.kcores import cores_of_small_graph
-from shoal.anonymizer.methods.affinity.pairs import are_affine, prefix_index, prefix_lengths
-from shoal.anonymizer.methods.affinity.signatures import lacks_at_most, signatures
+from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, cosine
 from shoal.corpus.progress import Progress
 
-_WORK_AT_ONCE = 5_000_000
+_GRAPHS_AT_ONCE = 200
+_PARTS = 20  # one such part of the graph, around the query, shows most exact degrees already
+_DIGITS = 9  # cosines that agree so far are equally close
 
 
-class _Search(NamedTuple):
-    """All that is needed to find the neighbours of a class. Classes are numbered by norm.
+class _Near(NamedTuple):
+    """The neighbours of every class, the closest first, and the queries of every class in the order of strings."""
 
-    Smaller ones are found as affine_pairs finds them: the long prefix of a class in the index of short ones. Larger
-    ones are found the other way round.
-    """
-
-    theta: float
     start: np.ndarray
-    concept: np.ndarray
-    square: np.ndarray
-    norm: np.ndarray
-    bits: np.ndarray
-    spare_as_smaller: np.ndarray
-    spare_as_larger: np.ndarray
-    short: np.ndarray
-    short_start: np.ndarray
-    short_held_by: np.ndarray
-    long: np.ndarray
-    long_start: np.ndarray
-    long_held_by: np.ndarray
-    low: np.ndarray  # the first class whose norm allows it to be affine to each one
-    high: np.ndarray  # one past the last
+    neighbour: np.ndarray
+    cosine: np.ndarray  # rounded
+    query_start: np.ndarray
+    query: np.ndarray
+    rank: np.ndarray  # of each of these queries among all strings
+
+
+class _Users(NamedTuple):
+    """Who asked each class, with room for those of classes that are in a graph in part, and who asked each query."""
+
+    class_start: np.ndarray
+    of_class: np.ndarray
+    query_start: np.ndarray
+    of_query: np.ndarray
 
 
 class _Scratch(NamedTuple):
     """Room that all graphs share, so that a small one costs little."""
 
-    members: np.ndarray
-    member_start: np.ndarray
-    local: np.ndarray  # the place of a class in the graph that grows now, -1 for none
-    seen: np.ndarray  # the last member that met each class
+    members: np.ndarray  # the classes of the graph that grows now
+    taken: np.ndarray  # how many queries of each are in it
+    first: np.ndarray  # where the users of each stand
+    last: np.ndarray
+    local: np.ndarray  # the place of a class among the members, -1 for none
     seen_users: np.ndarray
-    clock: np.ndarray  # tells which marks in seen, and in seen_users, are old
+    clock: np.ndarray  # tells which marks in seen_users are old
 
 
-def cores_of_grown_graphs(
-    classes: AffinityClasses, theta: float, v_max: int, users: int, progress: Progress
+def degrees_in_grown_graphs(
+    queries: DistinctQueries,
+    classes: AffinityClasses,
+    graph: AffinityGraph,
+    exact: np.ndarray,
+    v_max: int,
+    progress: Progress,
 ) -> np.ndarray:
-    """A lower bound of the anonymity degree of every class."""
-    search, scratch = _search(classes, theta), _scratch(len(classes), min(v_max, len(classes)), users)
-    seeds = np.lexsort((np.arange(len(classes)), -np.diff(classes.user_start)))
-    degree = np.full(len(classes), -1, dtype=np.int64)
-    done = 0
-    while done < len(classes):
-        progress(done, len(classes), "growing graphs of affine queries")
-        done = _grow_from(done, seeds, search, scratch, classes.user_start, classes.user, degree, _WORK_AT_ONCE)
-    progress(done, len(classes), "growing graphs of affine queries")
-    return degree
+    """The degree in its own graph of every query that has a class; `exact` is the exact degree of every class."""
+    near, users = _near(queries, classes, graph), _users(queries, classes, v_max)
+    scratch = _scratch(queries, classes, v_max)
+    size = np.diff(near.query_start)
+    seeds = np.flatnonzero(
+        (_queries_of_component(graph, size) > v_max) & (size <= v_max) & (exact > np.diff(classes.user_start))
+    )
+    degree = exact.copy()
+    for begin in range(0, len(seeds), _GRAPHS_AT_ONCE):
+        progress(begin, len(seeds), "growing graphs of affine queries")
+        _grow_around(seeds[begin : begin + _GRAPHS_AT_ONCE], near, users, scratch, exact, degree)
+    progress(len(seeds), len(seeds), "growing graphs of affine queries")
+    of_query = np.zeros(len(queries), dtype=np.int64)
+    of_query[near.query] = np.repeat(degree, size)
+    for c in np.flatnonzero(size > v_max):
+        own = near.query[near.query_start[c] : near.query_start[c + 1]]
+        of_query[own] = _users_of_first(own, v_max, users, scratch)
+    return of_query[classes.of_query >= 0]
 
 
-def _search(classes: AffinityClasses, theta: float) -> _Search:
-    vectors = (classes.start, classes.concept, classes.square, classes.norm)
-    signs = signatures(classes, theta)
-    short, long = prefix_index(classes, theta), prefix_index(classes, theta**2)
-    low = np.searchsorted(classes.norm, classes.norm * theta**2 * (1 - 1e-9))
-    high = np.searchsorted(classes.norm, classes.norm / theta**2 * (1 + 1e-9), side="right")
-    return _Search(
-        theta, *vectors, signs.bits, signs.spare_as_smaller, signs.spare_as_larger,
-        prefix_lengths(*vectors, theta), short.start, short.held_by,
-        prefix_lengths(*vectors, theta**2), long.start, long.held_by, low, high,
-    )  # fmt: skip
+def _near(queries: DistinctQueries, classes: AffinityClasses, graph: AffinityGraph) -> _Near:
+    rank = queries.texts.rank("ordinal").to_numpy().astype(np.int64)
+    query = np.lexsort((rank, classes.of_query))[(classes.of_query < 0).sum() :]
+    query_start = np.searchsorted(classes.of_query[query], np.arange(len(classes) + 1))
+    row = np.repeat(np.arange(len(classes)), np.diff(graph.start))
+    close = np.round(_cosines(row, graph.neighbour, *classes.vectors), _DIGITS)
+    first = rank[query[query_start[:-1]]]
+    order = np.lexsort((first[graph.neighbour], -close, row))
+    return _Near(graph.start, graph.neighbour[order], close[order], query_start, query, rank[query])
 
 
-def _scratch(classes: int, v_max: int, users: int) -> _Scratch:
-    room = np.zeros((2, v_max + 1), dtype=np.int64)
-    marks = np.full((2, classes), -1, dtype=np.int64)
-    users_seen, clock = np.full(users, -1, dtype=np.int64), np.zeros(2, dtype=np.int64)
-    return _Scratch(room[0], room[1], marks[0], marks[1], users_seen, clock)
+def _users(queries: DistinctQueries, classes: AffinityClasses, v_max: int) -> _Users:
+    most = np.sort(queries.users)[-v_max:].sum()  # no graph of v_max queries needs more room
+    room = np.zeros(most, dtype=classes.user.dtype)
+    asked = queries.askers
+    return _Users(classes.user_start, np.concatenate([classes.user, room]), asked.indptr, asked.indices)
 
 
-@njit(cache=True)
-def _grow_from(
-    done: int, seeds: np.ndarray, search: _Search, scratch: _Scratch,
-    user_start: np.ndarray, user: np.ndarray, degree: np.ndarray, work: int,
-) -> int:  # fmt: skip
-    """Grow a graph around each next seed that is in none, until this much work is done: the next seed."""
-    clock = scratch.clock
-    while done < len(seeds) and work > 0:
-        seed = seeds[done]
-        done += 1
-        work -= 1
-        if degree[seed] >= 0:
-            continue
-        members, start, neighbour, cost = _grow(seed, search, scratch, degree)
-        work -= cost
-        cores, clock[1] = cores_of_small_graph(
-            start, neighbour, user_start[members], user_start[members + 1], user, scratch.seen_users, clock[1]
-        )
-        for i in range(len(members)):
-            degree[members[i]] = cores[i]
-            scratch.local[members[i]] = -1
-    return done
+def _scratch(queries: DistinctQueries, classes: AffinityClasses, v_max: int) -> _Scratch:
+    members, taken, first, last = np.zeros((4, min(v_max, len(queries))), dtype=np.int64)
+    local, seen_users = np.full(len(classes), -1), np.full(queries.asked.shape[0], -1)
+    return _Scratch(members, taken, first, last, local, seen_users, np.zeros(1, dtype=np.int64))
+
+
+def _queries_of_component(graph: AffinityGraph, size: np.ndarray) -> np.ndarray:
+    """How many queries are in the component of each class."""
+    ones = np.ones(len(graph.neighbour), dtype=np.int8)
+    matrix = csr_array((ones, graph.neighbour, graph.start), shape=(len(size), len(size)))
+    number, component = connected_components(matrix, directed=False)
+    return np.bincount(component, weights=size, minlength=number)[component]
 
 
 @njit(cache=True)
-def _grow(
-    seed: int, search: _Search, scratch: _Scratch, degree: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """The graph around a seed: its members, and the neighbours of each among them."""
-    theta, start, concept, square, norm, bits, as_smaller, as_larger = search[:8]
-    short, short_start, short_held_by, long, long_start, long_held_by, low, high = search[8:]
-    members, member_start, local, seen = scratch.members, scratch.member_start, scratch.local, scratch.seen
-    v_max = len(members) - 1
-    neighbour = np.empty(64, dtype=np.int64)
-    members[0], local[seed] = seed, 0
-    size, edges, cost, at = 1, 0, 0, 0
-    while at < size:
-        c = members[at]
-        scratch.clock[0] += 1
-        now = scratch.clock[0]
-        for larger in range(2):
-            for i in range(start[c], start[c] + (short[c] if larger else long[c])):
-                f = concept[i]
-                held_by = long_held_by if larger else short_held_by
-                first, last = (long_start[f], long_start[f + 1]) if larger else (short_start[f], short_start[f + 1])
-                end = high[c] if larger else c
-                for j in range(first + _place(held_by, first, last, c + 1 if larger else low[c]), last):
-                    other = held_by[j]
-                    if other >= end:
-                        break
-                    cost += 1
-                    small, large = (c, other) if larger else (other, c)
-                    if (
-                        not lacks_at_most(bits[small], bits[large], as_smaller[small])
-                        or not lacks_at_most(bits[large], bits[small], as_larger[large])
-                        or degree[other] >= 0
-                        or seen[other] == now
-                        or (local[other] < 0 and size == v_max)
-                    ):
-                        continue
-                    seen[other] = now
-                    if not are_affine(small, large, start, concept, square, norm, theta):
-                        continue
-                    if local[other] < 0:
-                        members[size], local[other] = other, size
-                        size += 1
-                    if edges == len(neighbour):
-                        neighbour = np.concatenate((neighbour, np.empty(edges, dtype=np.int64)))
-                    neighbour[edges] = local[other]
-                    edges += 1
+def _cosines(
+    a: np.ndarray, b: np.ndarray, start: np.ndarray, concept: np.ndarray, square: np.ndarray, norm: np.ndarray
+) -> np.ndarray:
+    found = np.empty(len(a))
+    for i in range(len(a)):
+        found[i] = cosine(a[i], b[i], start, concept, square, norm)
+    return found
+
+
+@njit(cache=True)
+def _grow_around(
+    seeds: np.ndarray, near: _Near, users: _Users, scratch: _Scratch, exact: np.ndarray, degree: np.ndarray
+) -> None:
+    """Grow a graph around each seed, and note the degree of the seed in it: exact if it is so in a part already."""
+    for seed in seeds:
+        for v_max in (max(1, len(scratch.members) // _PARTS), len(scratch.members)):
+            size = _grow(seed, v_max, near, scratch)
+            start, neighbour = _edges_within(size, near, scratch)
+            _find_users(size, near, users, scratch)
+            could_stay = exact[scratch.members[:size]] >= exact[seed]
+            for c in scratch.members[:size]:
+                scratch.local[c] = -1
+            if _first_stays(exact[seed], could_stay, start, neighbour, users, scratch):
+                break
+            if v_max == len(scratch.members):
+                degree[seed] = _degree_of_first(size, start, neighbour, users, scratch)
+
+
+@njit(cache=True)
+def _degree_of_first(size: int, start: np.ndarray, neighbour: np.ndarray, users: _Users, scratch: _Scratch) -> int:
+    first, last = scratch.first[:size], scratch.last[:size]
+    cores, scratch.clock[0] = cores_of_small_graph(
+        start, neighbour, first, last, users.of_class, scratch.seen_users, scratch.clock[0]
+    )
+    return int(cores[0])
+
+
+@njit(cache=True)
+def _first_stays(
+    level: int, stays: np.ndarray, start: np.ndarray, neighbour: np.ndarray, users: _Users, scratch: _Scratch
+) -> bool:
+    """Whether the first member is in the core of this level; only those that stay can be."""
+    doubtful = stays.copy()
+    left = True
+    while left and stays[0]:
+        left = False
+        for at in range(len(stays)):
+            if stays[at] and doubtful[at]:
+                doubtful[at] = False
+                if not _has_users_around(level, at, stays, start, neighbour, users, scratch):
+                    stays[at] = False
+                    doubtful[neighbour[start[at] : start[at + 1]]] = True
+                    left = True
+    return bool(stays[0])
+
+
+@njit(cache=True)
+def _has_users_around(
+    level: int, at: int, stays: np.ndarray, start: np.ndarray, neighbour: np.ndarray, users: _Users, scratch: _Scratch
+) -> bool:
+    """Whether a member and its neighbours that stay have so many users."""
+    found = scratch.last[at] - scratch.first[at]
+    scratch.clock[0] += 1
+    for u in users.of_class[scratch.first[at] : scratch.last[at]]:
+        scratch.seen_users[u] = scratch.clock[0]
+    for w in neighbour[start[at] : start[at + 1]]:
+        if found >= level:
+            break
+        if stays[w]:
+            for u in users.of_class[scratch.first[w] : scratch.last[w]]:
+                found += scratch.seen_users[u] != scratch.clock[0]
+                scratch.seen_users[u] = scratch.clock[0]
+    return bool(found >= level)
+
+
+@njit(cache=True)
+def _grow(seed: int, v_max: int, near: _Near, scratch: _Scratch) -> int:
+    """Fill in the members of the graph around a class, breadth first: how many classes it has."""
+    start, neighbour, close, query_start, _, rank = near
+    members, taken, local = scratch.members, scratch.taken, scratch.local
+    members[0], taken[0], local[seed] = seed, query_start[seed + 1] - query_start[seed], 0
+    size, room, at = 1, v_max - taken[0], 0
+    while at < size and room > 0:
+        i, end = start[members[at]], start[members[at] + 1]
         at += 1
-        member_start[at] = edges
-    return members[:size].copy(), member_start[: size + 1].copy(), neighbour[:edges].copy(), cost
+        while i < end and room > 0:
+            tied = i + 1
+            while tied < end and close[tied] == close[i]:
+                tied += 1
+            last_rank, wanted = _last_rank(neighbour[i:tied], room, query_start, rank, local)
+            for c in neighbour[i:tied]:
+                if local[c] < 0:
+                    number = np.searchsorted(rank[query_start[c] : query_start[c + 1]], last_rank, side="right")
+                    if number:
+                        members[size], taken[size], local[c] = c, number, size
+                        size += 1
+            room -= min(wanted, room)
+            i = tied
+    return size
 
 
 @njit(cache=True)
-def _place(ascending: np.ndarray, first: int, last: int, value: int) -> int:
-    """How many of ascending[first:last] are below the value."""
-    low, high = first, last
-    while low < high:
-        middle = (low + high) // 2
-        if ascending[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low - first
+def _last_rank(
+    tied: np.ndarray, room: int, query_start: np.ndarray, rank: np.ndarray, local: np.ndarray
+) -> tuple[int, int]:
+    """The last string of these classes that there is room for, and how many of their queries are not there yet."""
+    wanted = 0
+    for c in tied:
+        if local[c] < 0:
+            wanted += query_start[c + 1] - query_start[c]
+    if wanted <= room:
+        return np.iinfo(np.int64).max, wanted
+    ranks = np.empty(wanted, dtype=np.int64)
+    end = 0
+    for c in tied:
+        if local[c] < 0:
+            own = rank[query_start[c] : query_start[c + 1]]
+            ranks[end : end + len(own)] = own
+            end += len(own)
+    return np.sort(ranks)[room - 1], wanted
+
+
+@njit(cache=True)
+def _edges_within(size: int, near: _Near, scratch: _Scratch) -> tuple[np.ndarray, np.ndarray]:
+    """The neighbours of each member among the members, as places."""
+    members, local = scratch.members, scratch.local
+    start = np.zeros(size + 1, dtype=np.int64)
+    for at in range(size):
+        start[at + 1] = start[at]
+        for c in near.neighbour[near.start[members[at]] : near.start[members[at] + 1]]:
+            start[at + 1] += local[c] >= 0
+    neighbour = np.empty(start[size], dtype=np.int64)
+    end = 0
+    for at in range(size):
+        for c in near.neighbour[near.start[members[at]] : near.start[members[at] + 1]]:
+            if local[c] >= 0:
+                neighbour[end] = local[c]
+                end += 1
+    return start, neighbour
+
+
+@njit(cache=True)
+def _find_users(size: int, near: _Near, users: _Users, scratch: _Scratch) -> None:
+    """Say where the users of each member stand; those of a class that is there in part are gathered behind the rest."""
+    end = users.class_start[-1]
+    for at in range(size):
+        c = scratch.members[at]
+        own = near.query[near.query_start[c] : near.query_start[c + 1]]
+        scratch.first[at], scratch.last[at] = users.class_start[c], users.class_start[c + 1]
+        if scratch.taken[at] < len(own):
+            scratch.first[at] = end
+            scratch.clock[0] += 1
+            end = _add_users(own[: scratch.taken[at]], end, users, scratch)
+            scratch.last[at] = end
+
+
+@njit(cache=True)
+def _add_users(some: np.ndarray, end: int, users: _Users, scratch: _Scratch) -> int:
+    """Write the users of these queries who were not seen yet behind `end`: the new end."""
+    for query in some:
+        for u in users.of_query[users.query_start[query] : users.query_start[query + 1]]:
+            if scratch.seen_users[u] != scratch.clock[0]:
+                scratch.seen_users[u] = scratch.clock[0]
+                users.of_class[end] = u
+                end += 1
+    return end
+
+
+@njit(cache=True)
+def _users_of_first(own: np.ndarray, v_max: int, users: _Users, scratch: _Scratch) -> np.ndarray:
+    """The degree of each query of a class that alone fills a graph: the users of it and of the first others."""
+    degree = np.empty(len(own), dtype=np.int64)
+    begin = users.class_start[-1]
+    for i in range(len(own)):
+        scratch.clock[0] += 1
+        end = _add_users(own[: v_max - 1], begin, users, scratch)
+        degree[i] = _add_users(own[max(i, v_max - 1) :][:1], end, users, scratch) - begin
+    return degree

@@ -27,32 +27,28 @@ class NGrams:
     right: np.ndarray  # and the one that it ends with
 
 
-def count_ngrams(queries: DistinctQueries, support: int, progress: Progress) -> list[NGrams]:
+def count_unigrams(queries: DistinctQueries) -> NGrams:
+    """The words of a log, all of them."""
+    words = np.arange(len(queries.tokens.vocabulary), dtype=np.int32)[:, None]
+    return _counted(queries, words, queries.tokens.ids.astype(np.int32), np.empty((2, 0), dtype=np.int64))
+
+
+def count_ngrams(queries: DistinctQueries, unigrams: NGrams, support: int, progress: Progress) -> list[NGrams]:
     """The unigrams, bigrams and trigrams of a log."""
-    lengths = np.diff(queries.tokens.start)
-    times = np.repeat(queries.occurrences.astype(float), lengths)
-    levels: list[NGrams] = []
-    for length in range(1, LONGEST + 1):
-        progress(length - 1, LONGEST, "counting n-grams")
-        total = float((queries.occurrences * np.maximum(lengths - length + 1, 0)).sum())
-        if length == 1:
-            at = queries.tokens.ids.astype(np.int32)
-            words = np.arange(len(queries.tokens.vocabulary), dtype=np.int32)[:, None]
-            ends = np.empty((2, 0), dtype=np.int64)
-        else:
-            at, words, ends = _one_word_longer(levels[-1], queries, support)
-        levels.append(_counted(queries, times, words, at, total, ends))
+    levels = [unigrams]
+    while len(levels) < LONGEST:
+        progress(len(levels), LONGEST, "counting n-grams")
+        levels.append(_counted(queries, *_one_word_longer(levels[-1], queries, support)))
     progress(LONGEST, LONGEST, "counting n-grams")
     return levels
 
 
-def _counted(
-    queries: DistinctQueries, times: np.ndarray, words: np.ndarray, at: np.ndarray, total: float, ends: np.ndarray
-) -> NGrams:
-    asked = queries.asked
-    users = _distinct_users(asked.indptr, asked.indices, queries.tokens.start, at, len(words))
-    there = at >= 0
+def _counted(queries: DistinctQueries, words: np.ndarray, at: np.ndarray, ends: np.ndarray) -> NGrams:
+    lengths, length = np.diff(queries.tokens.start), words.shape[1]
+    total = float((queries.occurrences * np.maximum(lengths - length + 1, 0)).sum())
+    there, times = at >= 0, np.repeat(queries.occurrences.astype(float), lengths)
     occurrences = np.bincount(at[there], weights=times[there], minlength=len(words))
+    users = distinct_users(queries, queries.tokens.start, at, len(words))
     return NGrams(words, at, users, occurrences, total, ends[0], ends[1])
 
 
@@ -74,7 +70,12 @@ def _one_word_longer(
     at = np.full(len(ids), -1, dtype=np.int32)
     at[place] = number
     words = np.column_stack([shorter.words[distinct // vocabulary], distinct % vocabulary]).astype(np.int32)
-    return at, words, np.stack([shorter.at[place[first]], shorter.at[place[first] + 1]])
+    return words, at, np.stack([shorter.at[place[first]], shorter.at[place[first] + 1]])
+
+
+def distinct_users(queries: DistinctQueries, start: np.ndarray, at: np.ndarray, items: int) -> np.ndarray:
+    """How many users asked a query that holds each item; query q holds at[start[q]:start[q + 1]], -1 for none."""
+    return _distinct_users(queries.asked.indptr, queries.asked.indices, start, at, items)
 
 
 def queries_holding(queries: DistinctQueries, unigrams: NGrams) -> np.ndarray:

@@ -45,7 +45,7 @@ class PrefixIndex:
 def affinity_graph(classes: AffinityClasses, theta: float, progress: Progress) -> AffinityGraph:
     """All pairs of classes with cosine >= theta."""
     index = prefix_index(classes, theta)
-    longer = prefix_lengths(classes.start, classes.concept, classes.square, classes.norm, theta**2)
+    longer = prefix_lengths(*classes.vectors, theta**2)
     signs = signatures(classes, theta)
     low = index.start[:-1].copy()
     seen = np.full(len(classes), -1, dtype=np.int32)
@@ -56,7 +56,7 @@ def affinity_graph(classes: AffinityClasses, theta: float, progress: Progress) -
         progress(done, len(classes), "finding affine queries")
         end = min(done + _CLASSES_AT_ONCE, len(classes))
         reached, found = _pairs_between(
-            done, end, classes.start, classes.concept, classes.square, classes.norm, theta,
+            done, end, *classes.vectors, theta,
             index.start, index.held_by, low, longer,
             signs.bits, signs.spare_as_smaller, signs.spare_as_larger, seen, buffer,
         )  # fmt: skip
@@ -70,7 +70,7 @@ def affinity_graph(classes: AffinityClasses, theta: float, progress: Progress) -
 
 def prefix_index(classes: AffinityClasses, share: float) -> PrefixIndex:
     """Index the concepts of each class before the point where less than `share` of its squared norm is left."""
-    lengths = prefix_lengths(classes.start, classes.concept, classes.square, classes.norm, share)
+    lengths = prefix_lengths(*classes.vectors, share)
     return PrefixIndex(*_inverted(classes.start, classes.concept, lengths, len(classes.square)))
 
 
@@ -113,7 +113,13 @@ def _inverted(
 def are_affine(
     a: int, b: int, start: np.ndarray, concept: np.ndarray, square: np.ndarray, norm: np.ndarray, theta: float
 ) -> bool:
-    """Whether the cosine of two classes is at least theta (Equation 4)."""
+    """Whether the cosine of two classes is at least theta."""
+    return cosine(a, b, start, concept, square, norm) >= theta * (1 - SLACK)
+
+
+@njit(cache=True)
+def cosine(a: int, b: int, start: np.ndarray, concept: np.ndarray, square: np.ndarray, norm: np.ndarray) -> float:
+    """Equation 4."""
     i, j = start[a], start[b]
     shared = 0.0
     while i < start[a + 1] and j < start[b + 1]:
@@ -125,7 +131,7 @@ def are_affine(
             i += 1
         else:
             j += 1
-    return shared >= theta * np.sqrt(norm[a] * norm[b]) * (1 - SLACK)
+    return shared / np.sqrt(norm[a] * norm[b])
 
 
 @njit(cache=True)

@@ -20,7 +20,7 @@ class Signatures:
 
 
 def signatures(classes: AffinityClasses, theta: float) -> Signatures:
-    vectors = (classes.start, classes.concept, classes.square, classes.norm)
+    vectors = classes.vectors
     return Signatures(_bits(*vectors[:2]), _spare(*vectors, 1 - theta), _spare(*vectors, 1 - theta**2))
 
 

@@ -22,7 +22,8 @@ class Equality(LogMethod):
         "Information Processing and Management, 2015 (the baseline EQ; first in E. Adar, 2007)",
         unit="query",
         protects="Who typed a released query: at least k users did.",
-        does_not_protect="What a combination of released queries under one pseudonym tells about its user.",
+        does_not_protect="What a user's released queries tell together, and a log in which an attacker planted users: "
+        "k of them bring out whatever they type.",
     )
     k = Parameter(5, AT_LEAST_TWO, "the fewest users who typed a released query", "higher")
 

@@ -12,13 +12,15 @@ from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.anonymizer.methods.affinity import Affinity, literal
 from shoal.anonymizer.methods.affinity import pairs as affine_pairs
 from shoal.anonymizer.methods.affinity.classes import affinity_classes
-from shoal.anonymizer.methods.affinity.concepts import mine_concepts
+from shoal.anonymizer.methods.affinity.concepts import mine_concepts, support_by_coverage
+from shoal.anonymizer.methods.affinity.ngrams import count_unigrams
 from shoal.anonymizer.methods.affinity.pairs import affinity_graph
 from shoal.anonymizer.methods.equality import Equality
 from shoal.corpus.progress import silent
 from shoal.corpus.querylog import QueryLog, make_log
+from shoal.corpus.tokens import STOP_WORDS
 
-WORDS = ["cell", "phone", "case", "Nokia", "red", "wine", "the", "of", "zz9"]
+WORDS = ["cell", "phone", "case", "Nokia", "red", "wine", "the", "of", "zz9", "cell.phone@aol.com", "?"]
 QUERIES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 LOGS = st.lists(st.tuples(st.sampled_from("abcdef"), QUERIES), min_size=2, max_size=30)
 THETAS = st.sampled_from([0.5, 0.7, 0.8, 0.9, 1.0])
@@ -40,15 +42,37 @@ def released(queries: ReleasedQueries | None) -> set[str]:
 
 
 @settings(max_examples=200, deadline=None)
-@given(LOGS, THETAS, st.integers(2, 3))
-def test_degrees_equal_those_of_the_literal_graph(asked: literal.Asked, theta: float, support: int) -> None:
-    assert degrees(asked, theta=theta, support=support) == literal.anonymity_degrees(asked, theta, support)
+@given(LOGS, THETAS, st.integers(2, 3), st.integers(2, 3))
+def test_degrees_equal_those_of_the_literal_graph(
+    asked: literal.Asked, theta: float, support: int, word_users: int
+) -> None:
+    expected = literal.anonymity_degrees(asked, theta, support, word_users)
+    assert degrees(asked, theta=theta, support=support, word_users=word_users) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(LOGS, THETAS, st.sampled_from([1, 2, 3, 4, 5, 6, 7, 8, 20]))
+def test_degrees_in_grown_graphs_equal_those_of_the_literal_ones(
+    asked: literal.Asked, theta: float, v_max: int
+) -> None:
+    expected = literal.anonymity_degrees(asked, theta, 2, v_max=v_max)
+    assert degrees(asked, theta=theta, support=2, exact="no", v_max=v_max) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(LOGS, THETAS)
+def test_the_support_of_auto_equals_the_literal_one(asked: literal.Asked, theta: float) -> None:
+    support = literal.support_by_coverage(asked)
+    queries = distinct_queries(log_of(asked))
+    function_word = np.array([word in STOP_WORDS for word in queries.tokens.vocabulary], dtype=bool)
+    assert support_by_coverage(count_unigrams(queries), function_word) == support
+    assert degrees(asked, theta=theta) == degrees(asked, theta=theta, support=support)
 
 
 @settings(max_examples=60, deadline=None)
 @given(LOGS, st.integers(2, 3))
 def test_concepts_and_weights_equal_the_literal_ones(asked: literal.Asked, support: int) -> None:
-    concepts = mine_concepts(distinct_queries(log_of(asked)), support, silent)
+    concepts = mine_concepts(distinct_queries(log_of(asked)), support, 2, silent)
     expected = literal.concept_weights(asked, support)
     found = dict(zip(concepts.names, concepts.weight.tolist(), strict=True))
     assert found.keys() == expected.keys()
@@ -59,7 +83,7 @@ def test_concepts_and_weights_equal_the_literal_ones(asked: literal.Asked, suppo
 @given(LOGS, THETAS)
 def test_all_pairs_above_theta_are_found_and_no_others(asked: literal.Asked, theta: float) -> None:
     queries = distinct_queries(log_of(asked))
-    classes = affinity_classes(queries, mine_concepts(queries, 2, silent))
+    classes = affinity_classes(queries, mine_concepts(queries, 2, 2, silent))
     graph = affinity_graph(classes, theta, silent)
     found = {(a, int(b)) for a in range(len(classes)) for b in graph.neighbour[graph.start[a] : graph.start[a + 1]]}
     vectors = np.zeros((len(classes), len(classes.square)))
@@ -79,22 +103,23 @@ def test_with_one_user_per_query_cores_equal_those_of_networkx(texts: list[str],
     graph = nx.Graph()
     graph.add_nodes_from(vertices)
     graph.add_edges_from((v, w) for v in vertices for w in neighbours[v])
-    found = degrees(asked, theta=theta)
+    found = degrees(asked, theta=theta, support=2)
     assert {v: found[v[0]] - 1 for v in vertices} == nx.core_number(graph)
 
 
 @settings(max_examples=60, deadline=None)
 @given(LOGS, THETAS, st.integers(1, 6))
 def test_grown_graphs_give_lower_bounds(asked: literal.Asked, theta: float, v_max: int) -> None:
-    exact = degrees(asked, theta=theta)
-    bounds = degrees(asked, theta=theta, exact="no", v_max=v_max)
+    exact = degrees(asked, theta=theta, support=2)
+    bounds = degrees(asked, theta=theta, support=2, exact="no", v_max=v_max)
     assert all(bounds[query] <= exact[query] for query in exact)
 
 
 @settings(max_examples=60, deadline=None)
 @given(LOGS, THETAS)
 def test_grown_graphs_that_hold_whole_components_are_exact(asked: literal.Asked, theta: float) -> None:
-    assert degrees(asked, theta=theta, exact="no", v_max=100) == degrees(asked, theta=theta)
+    exact = degrees(asked, theta=theta, support=2)
+    assert degrees(asked, theta=theta, support=2, exact="no", v_max=100) == exact
 
 
 @settings(max_examples=60, deadline=None)
@@ -104,7 +129,7 @@ def test_what_equality_releases_affinity_releases_too(asked: literal.Asked, thet
     if len(log.users) < k:
         return
     equal = Equality(k=k).anonymize(log).release.queries
-    close = Affinity(k=k, theta=theta, exact=exact, v_max=2).anonymize(log).release.queries
+    close = Affinity(k=k, theta=theta, support=2, exact=exact, v_max=2).anonymize(log).release.queries
     assert released(equal) <= released(close)
 
 
@@ -112,4 +137,4 @@ def test_a_class_with_more_neighbours_than_the_buffer_holds_makes_it_grow(monkey
     monkeypatch.setattr(affine_pairs, "_PAIRS_AT_ONCE", 1)
     words = [f"w{i}" for i in range(15)]
     asked = [(f"u{i % 5}", " ".join([*words[:10], words[10 + i % 5], words[10 + i // 5]])) for i in range(25)]
-    assert degrees(asked, theta=0.7) == literal.anonymity_degrees(asked, 0.7, 2)
+    assert degrees(asked, theta=0.7, support=2) == literal.anonymity_degrees(asked, 0.7, 2)

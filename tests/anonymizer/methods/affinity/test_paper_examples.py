@@ -43,7 +43,7 @@ def test_the_two_phone_case_queries_have_cosine_0_926() -> None:
 
 def test_a_query_of_three_words_has_six_ngrams() -> None:
     queries = distinct_queries(log_of([("u", "alpha beta gamma"), ("v", "alpha beta gamma")]))
-    concepts = mine_concepts(queries, 2, silent)
+    concepts = mine_concepts(queries, 2, 2, silent)
     assert concepts.names == ["alpha", "beta", "gamma", "alpha beta", "beta gamma", "alpha beta gamma"]
     # N = 2; P(x) = 1/3, P(xy) = 1/2, P(xyz) = 1: Equations 1 to 3
     assert concepts.weight[:3] == pytest.approx(np.log2(3))
@@ -51,22 +51,38 @@ def test_a_query_of_three_words_has_six_ngrams() -> None:
     assert concepts.weight[5] == pytest.approx(np.log2(1 / (1 / 27 + 2 / 6) + 1))
 
 
+def degrees(rows: list[tuple[str, str]], **settings: object) -> dict[str, int]:
+    queries = distinct_queries(log_of(rows))
+    return dict(zip(queries.texts, Affinity(**settings).degrees(queries).tolist(), strict=True))
+
+
 def test_a_query_with_a_credit_card_number_is_dropped_though_its_other_word_is_frequent() -> None:
     rows = [(f"u{i}", "visa") for i in range(30)] + [("u0", "123XYZ visa")]
-    queries = distinct_queries(log_of(rows))
-    assert dict(zip(queries.texts, Affinity().degrees(queries).tolist(), strict=True)) == {"visa": 30, "123xyz visa": 0}
+    assert degrees(rows, support=2) == {"visa": 30, "123xyz visa": 0}
+
+
+def test_two_planted_users_bring_out_a_card_number_unless_three_must_type_each_word() -> None:
+    """Section 5: one types the private data beside a frequent query, the other alone."""
+    rows = [(f"u{i}", "visa") for i in range(30)] + [("one", "123XYZ visa"), ("two", "123XYZ")]
+    assert degrees(rows, support=3)["123xyz visa"] == 31
+    assert degrees(rows, support=3, word_users=3)["123xyz visa"] == 0
+
+
+def test_an_address_is_one_word_though_each_of_its_terms_is_common() -> None:
+    rows = [(f"u{i}", query) for i in range(9) for query in ("jane", "doe", "aol", "recipes")]
+    rows += [("u0", "jane.doe@aol.com recipes"), ("u1", "jane doe aol recipes")]
+    found = degrees(rows, support=5, theta=0.1)
+    assert found["jane.doe@aol.com recipes"] == 0
+    assert found["jane doe aol recipes"] > 0
+    assert degrees([*rows, ("u1", "jane.doe@aol.com")], support=5, theta=0.1)["jane.doe@aol.com recipes"] > 0
 
 
 def test_a_word_under_the_support_keeps_its_plain_number_of_users() -> None:
     """Section 4.2: 21 users ask for paranoia, and 50, fewer than the support of 65, use the word."""
     rows = [(f"u{i}", "paranoia") for i in range(21)] + [(f"u{i}", "paranoia symptoms") for i in range(21, 50)]
     rows += [(f"u{i}", "thyroid") for i in range(100)]
-    queries = distinct_queries(log_of(rows))
-    degree = dict(zip(queries.texts, Affinity(support=65).degrees(queries).tolist(), strict=True))
-    assert degree == {"paranoia": 21, "paranoia symptoms": 29, "thyroid": 100}
-    assert dict(zip(queries.texts, Affinity(support=50, theta=0.5).degrees(queries).tolist(), strict=True)) == {
-        "paranoia": 50, "paranoia symptoms": 50, "thyroid": 100,
-    }  # fmt: skip
+    assert degrees(rows, support=65) == {"paranoia": 21, "paranoia symptoms": 29, "thyroid": 100}
+    assert degrees(rows, support=50, theta=0.5) == {"paranoia": 50, "paranoia symptoms": 50, "thyroid": 100}
 
 
 def test_refinements_are_protected_by_the_query_they_refine() -> None:
@@ -74,19 +90,19 @@ def test_refinements_are_protected_by_the_query_they_refine() -> None:
     rows = [(f"u{i}", "tiger woods golf") for i in range(20)]
     rows += [(f"u{20 + i}", f"tiger woods golf {word}") for i, word in enumerate(["yacht", "wife", "house"])]
     rows += [(f"u{i}", word) for i, word in enumerate(["yacht", "wife", "house"])]
-    queries = distinct_queries(log_of(rows))
-    degree = dict(zip(queries.texts, Affinity().degrees(queries).tolist(), strict=True))
+    degree = degrees(rows, support=2)
     assert {query: number for query, number in degree.items() if "tiger" in query} == {
         "tiger woods golf": 23, "tiger woods golf yacht": 23, "tiger woods golf wife": 23, "tiger woods golf house": 23,
     }  # fmt: skip
 
 
-def test_the_support_of_aol_is_65_users() -> None:
-    rows = [(f"u{i}", "wine") for i in range(65)]
-    queries = distinct_queries(log_of(rows))
-    assert Affinity()._support(queries) == 2
-    many = pl.Series([f"u{i}" for i in range(650_000)])
-    assert Affinity()._support(distinct_queries(make_log(many, pl.Series(["wine"] * len(many))))) == 65
+def test_the_support_is_the_smallest_whose_concepts_are_73_percent_of_the_words() -> None:
+    """Table 2: 49,346,473 of AOL's 67,567,111 unigrams are concepts. Function words count, but are none."""
+    rows = [(f"u{i}", f"{word} the") for word, users in {"ale": 40, "bun": 33, "cod": 3}.items() for i in range(users)]
+    assert literal.support_by_coverage(rows) == 2  # half of all words are function words
+    content = [(user, query.split()[0]) for user, query in rows]
+    assert literal.support_by_coverage(content) == 34  # 73 of 76 words are too many, 40 are not
+    assert literal.support_by_coverage([*content, *[("u0", "dab")] * 24]) == 4  # 73 of 100 are not
 
 
 def graph_of(edges: nx.Graph) -> AffinityGraph:
