@@ -5,5 +5,17 @@ class InputError(Exception):
     """Bad input. The message says, on one line, what was given, what was expected and what to do."""
 
 
+class NotFound(InputError):
+    """What was asked for is not there, or not for who asks."""
+
+
+class Refused(InputError):
+    """What was asked for is understood and possible, and will not be done."""
+
+
+class Conflict(InputError):
+    """What was asked for does not fit the state that things are in; after something else it may."""
+
+
 class Cancelled(Exception):
     """Raised by a progress callback to stop a long run."""

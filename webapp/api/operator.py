@@ -3,11 +3,11 @@
 from typing import Any
 
 from apiflask import APIBlueprint
-from apiflask.exceptions import HTTPError
 from flask import abort, send_file
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
 
+from shoal.corpus.errors import Conflict
 from shoal.webapp.api import operator_schemas as s
 from shoal.webapp.core.accounts import change_password
 from shoal.webapp.core.activation import NeedsConfirmation, activate, history, roll_back
@@ -120,7 +120,7 @@ def cancel(number: int) -> dict[str, Any]:
 
 @api.post("/runs/<int:number>/again")
 @api.output(s.JobOut)
-@api.doc(summary="Start a run again that failed or was stopped")
+@api.doc(summary="Start a run again that failed or was stopped", responses={409: "it runs, waits, or ended well"})
 def again(number: int) -> dict[str, Any]:
     start_again(database(), number)
     return _job(number)
@@ -150,19 +150,22 @@ def _history() -> dict[str, Any]:
 @api.post("/activations")
 @api.input(s.ActivateIn, arg_name="given")
 @api.output(s.HistoryOut)
-@api.doc(summary="Switch all searchers to a release", responses={409: "it needs a confirmation, and why"})
+@api.doc(
+    summary="Switch all searchers to a release",
+    responses={403: "it breaks its promise", 409: "it needs a confirmation, or is of another log"},
+)
 def activate_release(given: dict[str, Any]) -> dict[str, Any]:
     try:
         activate(database(), given["release_id"], service().digest, account=account().name, note=given["note"],
                  confirmed=given["confirmed"])  # fmt: skip
     except NeedsConfirmation as error:
-        raise HTTPError(409, f"{error} Send confirmed=true to do it all the same.") from error
+        raise Conflict(f"{error} Send confirmed=true to do it all the same.") from error
     return _history()
 
 
 @api.post("/rollback")
 @api.output(s.HistoryOut)
-@api.doc(summary="Activate the release that was active before")
+@api.doc(summary="Activate the release that was active before", responses={409: "there is none"})
 def rollback() -> dict[str, Any]:
     roll_back(database(), service().digest, account().name)
     return _history()

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import Conflict, InputError
 from shoal.webapp.database import Account, Database, Visit
 from shoal.webapp.database.models import now
 
@@ -32,7 +32,7 @@ def create_account(database: Database, name: str, password: str = "") -> str:
         with database.writing() as session:
             session.add(Account(name=name, password=hashed, must_change=one_time))
     except IntegrityError as error:
-        raise InputError(f"there is an account {name!r} already: choose another name") from error
+        raise Conflict(f"there is an account {name!r} already: choose another name") from error
     return password
 
 

@@ -5,14 +5,14 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import Conflict, NotFound, Refused
 from shoal.webapp.core.releases import latest_activation
 from shoal.webapp.database import Activation, Database, LogFile, Release
 
 NO_PROMISE = "none"  # the claim of a release that promises nothing
 
 
-class NeedsConfirmation(InputError):
+class NeedsConfirmation(Conflict):
     """A release that the operator must say yes to twice."""
 
 
@@ -47,7 +47,7 @@ def get_release(database: Database, release_id: str) -> Release:
 
 def _existing(release: Release | None) -> Release:
     if release is None:
-        raise InputError("no such release: choose one from the list of runs")
+        raise NotFound("no such release: choose one from the list of runs")
     return release
 
 
@@ -58,13 +58,9 @@ def activate(
     with database.writing() as session:
         release = _existing(session.get(Release, release_id))
         if session.get_one(LogFile, release.log_id).digest != digest:
-            raise InputError(
-                f"{release_id} was made of another log than the one being served: start the server with it"
-            )
+            raise Conflict(f"{release_id} was made of another log than the one being served: start the server with it")
         if not release.holds:
-            raise InputError(
-                f"{release_id} does not keep its promise, so it cannot be activated: see its counterexample"
-            )
+            raise Refused(f"{release_id} does not keep its promise, so it cannot be activated: see its counterexample")
         if session.scalar(latest_activation(digest)) == release_id:
             return
         if concerns(release) and not confirmed:
@@ -96,7 +92,7 @@ def roll_back(database: Database, digest: str, account: str = "") -> str:
     switches = history(database, digest, limit=1000)
     target = previous(switches)
     if target is None:
-        raise InputError("there is no earlier release to go back to: activate one from the list of runs")
+        raise Conflict("there is no earlier release to go back to: activate one from the list of runs")
     note = f"rolled back from {switches[0].release_id}"
     activate(database, target.release_id, digest, account=account, note=note, confirmed=True)
     return target.release_id

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import Conflict, InputError, NotFound, Refused
 from shoal.webapp.api.searcher_schemas import ErrorOut
 
 _ADVICE = {
@@ -22,13 +22,14 @@ _ADVICE = {
     415: "What was sent is of a kind that cannot be read here.",
     429: "Too many requests: wait a minute and try again.",
 }
+_STATUS: dict[type[InputError], int] = {NotFound: 404, Refused: 403, Conflict: 409}
 _BUSY = "The database does not answer just now: wait a moment and try again. Nothing was lost."
 _FAULT = "Something went wrong here. It has been noted; nothing of your query was. Try again."
 
 
 def register(app: APIFlask) -> None:
     app.config.update(HTTP_ERROR_SCHEMA=ErrorOut, VALIDATION_ERROR_SCHEMA=ErrorOut)
-    app.register_error_handler(InputError, lambda error: answer(404 if _is_missing(error) else 400, str(error)))
+    app.register_error_handler(InputError, lambda error: answer(status_of(error), str(error)))
     app.register_error_handler(HTTPException, _of_http)
     app.register_error_handler(OperationalError, lambda error: answer(503, _BUSY))
     app.register_error_handler(Exception, _unexpected)
@@ -46,8 +47,9 @@ def answer(code: int, message: str) -> ResponseReturnValue:
     return render_template("error.html", code=code, message=message), code
 
 
-def _is_missing(error: InputError) -> bool:
-    return str(error).startswith(("no such ", "there is no "))
+def status_of(error: InputError) -> int:
+    """Told by the type of the error, never by its words."""
+    return next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
 
 
 def _of_http(error: HTTPException) -> ResponseReturnValue:

@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from sqlalchemy import select
 
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import Conflict, InputError, NotFound
 from shoal.corpus.logs import load_log
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import NO_TIME, QueryLog
@@ -57,7 +57,7 @@ def get_log(database: Database, log_id: int) -> LogFile:
     with database.reading() as session:
         found = session.get(LogFile, log_id) if 0 < log_id < 2**31 else None
     if found is None:
-        raise InputError("no such log: choose one from the list of data")
+        raise NotFound("no such log: choose one from the list of data")
     return found
 
 
@@ -71,9 +71,7 @@ def read_registered(database: Database, log_id: int, progress: Progress) -> Quer
     known = get_log(database, log_id)
     log, _ = load_log(known.source, progress=progress)
     if log.digest() != known.digest:
-        raise InputError(
-            f"the log {known.name} was changed since it was entered: upload it, or start the server, again"
-        )
+        raise Conflict(f"the log {known.name} was changed since it was entered: upload it, or start the server, again")
     return log
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csc_array
 
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import NotFound
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.tokens import tokenize
 
@@ -63,7 +63,7 @@ class People:
 
     def get(self, key: str) -> Person:
         if key not in self._rows:
-            raise InputError("no such user: pick one from the list at /people")
+            raise NotFound("no such user: pick one from the list at /people")
         return self.at(self._rows[key])
 
     def at(self, row: int) -> Person:

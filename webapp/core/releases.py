@@ -16,7 +16,7 @@ from shoal.anonymizer.base import Release as PublicRelease
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.personal_profile import mean_profile
 from shoal.anonymizer.release_files import StoredRelease, read_release
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import InputError, NotFound
 from shoal.corpus.profiles import Profiles
 from shoal.search.vectors import DocumentVectors, profile_space
 from shoal.webapp.database import Activation, Database, LogFile, Release
@@ -66,7 +66,7 @@ class ActiveReleases:
     def current(self) -> LoadedRelease:
         found = self.current_id()
         if found is None:
-            raise InputError("there is no active release yet: the operator activates one at /admin")
+            raise NotFound("there is no active release yet: the operator activates one at /admin")
         return self.get(found)
 
     def current_id(self) -> str | None:
@@ -115,8 +115,8 @@ def _of_log(digest: str) -> Select[Release]:
     return select(Release).join(LogFile, LogFile.id == Release.log_id).where(LogFile.digest == digest)
 
 
-def unknown_release() -> InputError:
-    return InputError("no such release: choose one from the list")
+def unknown_release() -> NotFound:
+    return NotFound("no such release: choose one from the list")
 
 
 def latest_activation(digest: str) -> Select[str]:
@@ -161,7 +161,7 @@ class Published:
 
     def find_group(self, pseudonym: str) -> np.ndarray:
         if pseudonym not in self._places:
-            raise InputError(f"the release {self.loaded.release_id} publishes no profile of that name: choose again")
+            raise NotFound(f"the release {self.loaded.release_id} publishes no profile of that name: choose again")
         return np.array([self._places[pseudonym]])
 
     @cached_property

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, or_, select, update
 
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import Conflict, NotFound
 from shoal.webapp.database import Database, Job
 from shoal.webapp.database.models import CANCELLED, FAILED, INTERRUPTED, QUEUED, RUNNING, now
 from shoal.webapp.jobs.processes import birth, host, is_alive, stop
@@ -30,7 +30,7 @@ def get_job(database: Database, job_id: int) -> Job:
     with database.reading() as session:
         job = session.get(Job, job_id) if 0 < job_id < 2**31 else None
     if job is None:
-        raise InputError("no such run: choose one from the list of runs")
+        raise NotFound("no such run: choose one from the list of runs")
     return job
 
 
@@ -76,7 +76,7 @@ def start_again(database: Database, job_id: int) -> None:
         again = update(Job).where(Job.id == job_id, Job.state.in_(_AGAIN))
         changed = session.execute(again.values(state=QUEUED, cancel=False, error="", seen_at=None, finished_at=None))
         if not changed.rowcount:  # type: ignore[attr-defined]
-            raise InputError(f"run {job_id} is {job.state}: only one that failed or was stopped can be started again")
+            raise Conflict(f"run {job_id} is {job.state}: only one that failed or was stopped can be started again")
 
 
 def tend_running(database: Database) -> None:

@@ -7,7 +7,7 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import InputError, NotFound
 from shoal.corpus.store.datasets import CORPORA, DATA_SETS
 from shoal.corpus.store.fetch import data_folder
 from shoal.webapp.core.context import database, service, settings
@@ -59,7 +59,7 @@ def take_upload() -> int:
 def upload_page(number: int) -> str:
     job = get_job(database(), number)
     if job.kind != READING:
-        raise InputError("no such upload: choose one from the page of the data")
+        raise NotFound("no such upload: choose one from the page of the data")
     return render_template("operator/upload.html", job=job, status=job_status(job))
 
 

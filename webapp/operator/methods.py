@@ -6,7 +6,7 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from shoal.anonymizer.registry import find_method, methods
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import InputError, NotFound
 from shoal.webapp.core.context import database, service
 from shoal.webapp.core.login import account
 from shoal.webapp.core.logs import list_logs
@@ -21,18 +21,25 @@ def all_methods() -> str:
 
 @panel.get("/methods/<id>")
 def method_form(id: str) -> ResponseReturnValue:
-    return _form(id, request.args)
+    return _form(_known(id), request.args)
 
 
 @panel.post("/methods/<id>")
 def start_run(id: str) -> ResponseReturnValue:
     """A preview or a full run, whichever button was pressed."""
+    _known(id)
     try:
         number = _add(id, request.form)
     except InputError as error:
         return _form(id, request.form, str(error)), 400
     flash("The preview has begun." if request.form.get("what") != "run" else "The run has begun.")
     return redirect(url_for("operator.run", number=number))
+
+
+def _known(id: str) -> str:
+    if id not in methods():
+        raise NotFound("no such method: choose one from the list of methods")
+    return id
 
 
 def _add(id: str, given: Mapping[str, str]) -> int:

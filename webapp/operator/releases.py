@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from shoal.anonymizer.registry import methods
 from shoal.anonymizer.release_files import MANIFEST, PROFILES, QUERIES, TAXONOMY
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import NotFound
 from shoal.webapp.core.activation import NeedsConfirmation, activate, concerns, get_release
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account
@@ -49,7 +49,7 @@ def public_file(instance: Path, release_id: str, name: str) -> Path:
     known = get_release(database(), release_id)
     there = downloadable(instance, known.id)
     if name not in there:
-        raise InputError(f"no such file to download: there are {', '.join(there)}")
+        raise NotFound(f"no such file to download: there are {', '.join(there)}")
     return _path(instance, known.id, name)
 
 

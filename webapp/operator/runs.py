@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
 from shoal.anonymizer.registry import methods
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import Conflict, InputError, NotFound
 from shoal.evaluation.measures.base import Column
 from shoal.evaluation.measures.registry import columns
 from shoal.webapp.core.activation import concerns
@@ -120,7 +120,7 @@ def get_row(database: Database, number: int) -> RunRow:
     with database.reading() as session:
         found = session.execute(_all_rows().where(Job.id == number)).first() if 0 < number < 2**31 else None
         if found is None:
-            raise InputError("no such run: choose one from the list of runs")
+            raise NotFound("no such run: choose one from the list of runs")
         log = session.get(LogFile, found[0].task["log"])
     return RunRow(found[0], found[1], log.name if log else "")
 
@@ -179,7 +179,7 @@ def run_whole(number: int) -> ResponseReturnValue:
     """The run that a preview was for."""
     job = get_job(database(), number)
     if job.kind != PREVIEW:
-        raise InputError(f"run {number} is no preview: start a new run from the page of its method")
+        raise Conflict(f"run {number} is no preview: start a new run from the page of its method")
     task = job.task
     made = add_run(database(), task["method"], task["params"], task["log"], seed=task["seed"], account=account().name)
     flash("The run has begun.")

@@ -44,8 +44,8 @@ def test_a_bad_value_stays_in_the_form_with_the_reason(quiet_panel: Panel) -> No
     assert "k=1 is not allowed" in answer.text
     assert 'value="1"' in answer.text
     assert quiet_panel.post("/admin/methods/random", what="run", log="x").status_code == 400
-    assert quiet_panel.post("/admin/methods/nothing", what="run", log="1").status_code == 400
-    assert quiet_panel.client.get("/admin/methods/nothing").status_code in (400, 404)
+    assert quiet_panel.post("/admin/methods/nothing", what="run", log="1").status_code == 404
+    assert quiet_panel.client.get("/admin/methods/nothing").status_code == 404
 
 
 def test_a_preview_shows_precision_risk_and_sizes_and_publishes_nothing(panel: Panel) -> None:
@@ -167,7 +167,7 @@ def test_a_release_that_breaks_its_promise_cannot_be_activated(panel: Panel, two
         session.get_one(Release, f"r{two_runs[0]}").holds = False
     try:
         answer = panel.post(f"/admin/releases/r{two_runs[0]}/activate", confirmed="yes")
-        assert answer.status_code == 400
+        assert answer.status_code == 403
         assert "does not keep its promise" in answer.text
     finally:
         with panel.database.writing() as session:
@@ -230,7 +230,7 @@ def test_a_packed_log_can_be_uploaded_and_anonymized_but_not_activated(panel: Pa
     made = int(answer.location.rsplit("/", 1)[1])
     assert panel.wait(made) == "done"
     refused = panel.post(f"/admin/releases/r{made}/activate")
-    assert refused.status_code == 400
+    assert refused.status_code == 409
     assert "another log" in refused.text
     assert f"r{made}" not in {one["release_id"] for one in panel.client.get("/api/v1/releases").json["releases"]}
 
