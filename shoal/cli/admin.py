@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shoal.cli.options import Commands
 from shoal.corpus.errors import InputError
-from shoal.webapp.core.settings import Settings
+from shoal.webapp.core.settings import Settings, default_instance
 
 
 def add_commands(commands: Commands) -> None:
@@ -24,12 +24,11 @@ def add_commands(commands: Commands) -> None:
 def run_create(options: argparse.Namespace) -> None:
     """The password comes from the terminal or from standard input, never from the command line: others could see it."""
     from shoal.webapp.core.accounts import create_account
+    from shoal.webapp.core.relocation import move_old_instance
     from shoal.webapp.database import Database
 
-    default = Settings(database_url=options.database)
-    settings = (
-        default if options.instance is None else Settings(database_url=options.database, instance=options.instance)
-    )
+    settings = Settings(database_url=options.database, instance=options.instance or default_instance())
+    move_old_instance(settings.instance, print)
     database = Database(settings.database)
     database.upgrade()
     given = "" if options.one_time else _ask_password()

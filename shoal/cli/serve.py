@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shoal.cli.options import Commands
 from shoal.cli.setup import add_data_options, set_up
-from shoal.webapp.core.settings import Settings
+from shoal.webapp.core.settings import Settings, default_instance
 
 
 def add_commands(commands: Commands) -> None:
@@ -23,18 +23,25 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_serve(options: argparse.Namespace) -> None:
-    settings = settings_of(options)
-    settings.check()
-    set_up(settings, instance=True)
+    from shoal.webapp.core.relocation import move_old_instance
     from shoal.webapp.core.server import serve
 
+    settings = settings_of(options)
+    settings.check()
+    move_old_instance(settings.instance, print)
+    set_up(settings, instance=True)
     print(f"Serving on http://{settings.host}:{settings.port}/ (stop with Ctrl-C)")
     serve(settings, options.workers, options.threads)
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    chosen = Settings(
-        data=options.data, corpus=options.corpus, log=options.log, database_url=options.database, host=options.host,
-        port=options.port, tls=options.tls,
-    )  # fmt: skip
-    return chosen if options.instance is None else Settings(**{**vars(chosen), "instance": options.instance})
+    return Settings(
+        data=options.data,
+        corpus=options.corpus,
+        log=options.log,
+        instance=options.instance or default_instance(),
+        database_url=options.database,
+        host=options.host,
+        port=options.port,
+        tls=options.tls,
+    )

@@ -12,6 +12,7 @@ from shoal.webapp.core.accounts import create_first_account
 from shoal.webapp.core.activation import activate
 from shoal.webapp.core.logs import register_log
 from shoal.webapp.core.releases import ActiveReleases
+from shoal.webapp.core.relocation import follow_uploads
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database
 from shoal.webapp.database.models import FAILED
@@ -54,6 +55,7 @@ def open_instance(
     settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     with alone(settings.instance / "start.lock"):
         database.upgrade()
+        follow_uploads(database, settings.instance)
         _tell_password(create_first_account(database))
         log_id = register_log(database, log, Path(settings.log_source).name, _lasting(settings.log_source))
         tend_running(database)

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from shoal.corpus.errors import InputError
-from shoal.corpus.store.folders import cache_folder
+from shoal.corpus.store.folders import state_folder
 
 _SECRET = "secret.key"
 
 
-def _default_instance() -> Path:
-    return cache_folder() / "instance"
+def default_instance() -> Path:
+    return state_folder() / "instance"
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Settings:
     data: str = "news"
     corpus: str = ""  # a data set's name or a JSON-lines file; empty: that of `data`
     log: str = ""  # a data set's name or a file in the AOL format; empty: that of `data`
-    instance: Path = field(default_factory=_default_instance)  # what cannot be made again: accounts, runs, the key
+    instance: Path = field(default_factory=default_instance)  # what cannot be made again: accounts, runs, the key
     database_url: str = ""  # empty: SQLite in the instance folder
     host: str = "127.0.0.1"
     port: int = 8000
