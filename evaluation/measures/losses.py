@@ -10,6 +10,7 @@ from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.occurrences import Standing, leaves_of
+from shoal.evaluation.measures.other_words import OtherWords, other_words
 from shoal.evaluation.measures.release import MeasuredRelease
 
 _THESIS = "Milani Fard 2010, Def. 3.2.3"
@@ -28,14 +29,15 @@ def bLM(standing: Standing, taxonomy: Taxonomy) -> float:
     return standing.lost(LM[standing.entry], replaced_too=True) / max(1.0, standing.occurrences)
 
 
-def ncp(standing: Standing, release: Release, taxonomy: Taxonomy) -> float:
-    """The mean over all term occurrences: 0 released as it is, |u_t| / |I| under a label of |u_t| leaves, 1 suppressed.
+def ncp(standing: Standing, release: Release, taxonomy: Taxonomy, others: OtherWords) -> float:
+    """The mean over all words of all queries: 0 released as it is, |u_t| / |I| under a label of |u_t| leaves, 1 not.
 
-    |I| are the leaves of the taxonomy. Occurrences are those of profiles, the same for every method.
+    |I| are the leaves of the taxonomy. T of Equation 7 counts words that cannot be generalized, too.
     """
     leaves = leaves_of(release, taxonomy)
     penalty = np.where(leaves == 1, 0.0, leaves / int(taxonomy.leaves[0]))
-    return standing.lost(penalty[standing.label]) / max(1.0, standing.occurrences)
+    lost = standing.lost(penalty[standing.label]) + others.occurrences - others.released
+    return lost / max(1.0, standing.occurrences + others.occurrences)
 
 
 def distortion(standing: Standing, release: Release, taxonomy: Taxonomy) -> float:
@@ -60,9 +62,10 @@ def _blm(measured: MeasuredRelease) -> float | None:
 
 
 def _ncp(measured: MeasuredRelease) -> float | None:
-    if not measured.standing.occurrences:
+    others = other_words(measured.release, measured.assignment, measured.log, measured.knowledge)
+    if not measured.standing.occurrences + others.occurrences:
         return None
-    return ncp(measured.standing, measured.release, measured.knowledge.taxonomy)
+    return ncp(measured.standing, measured.release, measured.knowledge.taxonomy, others)
 
 
 def _suppressed(measured: MeasuredRelease) -> float | None:
@@ -74,7 +77,8 @@ blurred = ReleaseMeasure(
     title="bLM",
     says="How much each published term blurs; 0 is nothing, 1 is everything.",
     formula="mean over term occurrences of (n - 1) / (leaves - 1), where n are the distinct terms that the published "
-    "label stands for; a suppressed occurrence costs 1",
+    "label stands for, those it replaces within the release's epsilon (4 where it has none) too; a suppressed "
+    "occurrence costs 1",
     heading="utility",
     better="lower",
     low=0,
@@ -86,9 +90,9 @@ blurred = ReleaseMeasure(
 certainty = ReleaseMeasure(
     name="ncp",
     title="NCP",
-    says="How uncertain the published terms are; 0 is certain, 1 is suppressed.",
-    formula="mean over term occurrences of 0 where released as it is, leaves of the label / leaves of the taxonomy "
-    "where generalized, 1 where suppressed",
+    says="How uncertain what is published of the words of all queries is; 0 is certain, 1 is suppressed.",
+    formula="mean over all words of all queries, known to the dictionary or not, of 0 where released as it is, leaves "
+    "of the label / leaves of the taxonomy where generalized, 1 where suppressed",
     heading="utility",
     better="lower",
     low=0,

@@ -3,7 +3,7 @@
 A published weight w stands for w occurrences of every user who has that profile. They are, in this order:
 1. occurrences of the very term that is published;
 2. of terms below a generalized label (or in a bag a|b|c), the labels that lose least first;
-3. of terms that a published term replaces, up to four edges away (Liu & Wang's matched terms), the nearest first.
+3. of terms that a published term replaces, up to epsilon edges away (Liu & Wang's matched terms), the nearest first.
 What stands under nothing is suppressed. A user with several profiles has the sum of them.
 """
 
@@ -22,7 +22,7 @@ from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.measures.labels import leaf_of, node_of
 
-NEAR = 4  # edges: what Liu & Wang's method takes for relevant unless told otherwise
+NEAR = 4  # edges: the epsilon of a release that says none
 _USERS_AT_ONCE = 1000
 _LEAST = 1e-12
 
@@ -48,14 +48,19 @@ class Standing:
 
 
 def stand(
-    release: Release, assignment: Assignment, profiles: Profiles, knowledge: Knowledge, progress: Progress = silent
+    release: Release,
+    assignment: Assignment,
+    profiles: Profiles,
+    knowledge: Knowledge,
+    progress: Progress = silent,
+    epsilon: int = NEAR,
 ) -> Standing:
     """The standing of every occurrence of every user."""
     held = profiles_held(assignment, profiles, len(release))
     users = np.flatnonzero(np.diff(held.indptr))
     users = users[np.argsort(held.indices[held.indptr[users]], kind="stable")]  # neighbours share a profile
     given: list[Any] = [*_whole(held)[:2], *_whole(profiles.counts), *_whole(release.weights)]
-    given += [*_labels(release, profiles, knowledge.taxonomy), NEAR]
+    given += [*_labels(release, profiles, knowledge.taxonomy, epsilon), epsilon]
     parts = []
     for low in range(0, len(users), _USERS_AT_ONCE):
         progress(low, len(users), "comparing with what is published")
@@ -89,13 +94,13 @@ def _whole(matrix: csr_array) -> list[np.ndarray]:
     return [matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64)]
 
 
-def _labels(release: Release, profiles: Profiles, taxonomy: Taxonomy) -> list[np.ndarray]:
+def _labels(release: Release, profiles: Profiles, taxonomy: Taxonomy, epsilon: int) -> list[np.ndarray]:
     """What the matching must know of labels and terms, in the order in which it takes them."""
     plain = {release.labels[i]: i for i in np.flatnonzero(~release.generalized).tolist()}
     label_of = np.array([plain.get(term, -1) for term in profiles.terms], dtype=np.int64)
     leaf = np.array([leaf_of(term, taxonomy) for term in profiles.terms], dtype=np.int64)
     published = np.array([leaf_of(label, taxonomy) for label in plain], dtype=np.int64)
-    near_start, near, edges = near_terms(leaf, published, taxonomy)
+    near_start, near, edges = near_terms(leaf, published, taxonomy, epsilon)
     near = np.array(list(plain.values()), dtype=np.int64)[near]
     loss = leaves_of(release, taxonomy).astype(np.float64)
     return [
@@ -130,17 +135,21 @@ def _bags(release: Release, profiles: Profiles) -> tuple[np.ndarray, np.ndarray]
     return start, np.array([t for bag in known for t in bag], dtype=np.int64)
 
 
-def near_terms(terms: np.ndarray, others: np.ndarray, taxonomy: Taxonomy) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each of `terms`, the positions in `others` of leaves 1 to NEAR edges away, the nearest first.
+def near_terms(
+    terms: np.ndarray, others: np.ndarray, taxonomy: Taxonomy, epsilon: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each of `terms`, the positions in `others` of other leaves up to epsilon edges away, the nearest first.
 
     Both are leaves, -1 where the taxonomy does not know the term. Gives start (one more than terms), position, edges.
     """
     found = [
-        _nodes_above(terms, taxonomy, up).join(_nodes_above(others, taxonomy, NEAR - up + less), on="node")
-        .with_columns(edges=pl.lit(NEAR + less, dtype=pl.Int64))
-        for up in range(1, NEAR)
-        for less in range(1 - (NEAR - up), 1)
+        _nodes_above(terms, taxonomy, up).join(_nodes_above(others, taxonomy, down), on="node")
+        .with_columns(edges=pl.lit(up + down, dtype=pl.Int64))
+        for up in range(1, epsilon)  # two leaves are two edges apart at least
+        for down in range(1, epsilon - up + 1)
     ]  # fmt: skip
+    if not found:
+        return np.zeros(len(terms) + 1, dtype=np.int64), *np.empty((2, 0), dtype=np.int64)
     pairs = pl.concat(found).filter(pl.col("leaf") != pl.col("leaf_right"))
     pairs = pairs.group_by("place", "place_right").agg(pl.col("edges").min()).sort("place", "edges", "place_right")
     start = np.searchsorted(pairs["place"].to_numpy(), np.arange(len(terms) + 1)).astype(np.int64)

@@ -16,7 +16,7 @@ ENTRY_POINTS = "shoal.measures"
 # In the order of the results; a file that is not named here stands behind these.
 _FILES = (
     "precision", "linkage", "inference", "singling_out", "losses", "patterns", "profile_shape", "srp", "released",
-    "linkability", "cost",
+    "sensitive", "linkability", "cost",
 )  # fmt: skip
 
 

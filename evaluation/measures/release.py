@@ -16,7 +16,7 @@ from shoal.evaluation.attacks.linkage import Linkage, link
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
 from shoal.evaluation.measures.base import ReleaseMeasure
-from shoal.evaluation.measures.occurrences import Standing, stand
+from shoal.evaluation.measures.occurrences import NEAR, Standing, stand
 from shoal.evaluation.measures.registry import columns, columns_of, measures_of
 
 T = TypeVar("T")
@@ -53,7 +53,9 @@ class MeasuredRelease:
     @cached_property
     def standing(self) -> Standing:
         """What became of each occurrence of each term."""
-        return stand(self.release, self.assignment, self.profiles, self.knowledge, self.progress)
+        said = self.claim.values.get("epsilon") if self.claim is not None else None
+        epsilon = said if isinstance(said, int) else NEAR
+        return stand(self.release, self.assignment, self.profiles, self.knowledge, self.progress, epsilon)
 
     def known(self, m: int) -> csr_array:
         """Victims x terms: the m terms of each victim that the attacker knows."""

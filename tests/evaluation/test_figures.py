@@ -2,16 +2,10 @@
 
 from typing import Any
 
-import polars as pl
 import pytest
 
-from shoal.anonymizer.base import Release
-from shoal.anonymizer.registry import make_method
-from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.querylog import make_log
 from shoal.evaluation.figures import all_figures, figure_settings
 from shoal.evaluation.figures.drawing import figure_blocks, picture, points_of
-from shoal.evaluation.figures.sensitive import f_beta, sensitive_queries
 from shoal.evaluation.figures.verdicts import compared, trend, verdict
 from shoal.evaluation.report.blocks import Picture, Text
 from shoal.evaluation.report.plots import svg
@@ -90,22 +84,6 @@ def test_sentences_follow_the_points() -> None:
     told = [verdict(checks, "x")[2:].split("*")[0] for checks in ([True], [True, False], [False], [])]
     assert told[:3] == ["We see the same", "We see a part of it", "We do not see this"]
     assert told[3].startswith("Too few")
-
-
-def test_sensitive_queries_are_those_below_sensitive_concepts_and_f_follows_by_hand() -> None:
-    users = pl.Series(["a", "a", "b", "b", "c", "c", "d"])
-    queries = pl.Series(["paris", "bread", "paris", "bread", "bread", "table", "pneumonia"])
-    log, known = make_log(users, queries), Knowledge()
-    sensitive = sensitive_queries(log, known)
-    assert dict(zip(log.queries.to_list(), sensitive.tolist(), strict=True)) == {
-        "paris": True, "bread": False, "table": False, "pneumonia": True,
-    }  # fmt: skip
-    release: Release = make_method("equality", {"k": 2}, known).anonymize(log).release
-    # paris and bread are released: precision 1/2, recall 1/2 (bread of bread and table).
-    assert f_beta(release, log, sensitive, 1.0) == pytest.approx(0.5)
-    assert f_beta(release, log, ~sensitive, 1.0) == pytest.approx(0.5)
-    nothing = make_method("equality", {"k": 2}, known).anonymize(log).release
-    assert f_beta(nothing, log, sensitive | True, 1.0) == 0
 
 
 def test_growth_is_fitted_on_the_logarithms() -> None:

@@ -3,18 +3,23 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymizer.base import Assignment, Release
+from shoal.anonymizer.base import Assignment, Claim, Release
 from shoal.anonymizer.contract.sample_logs import sample_log
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.querylog import make_log
 from shoal.evaluation.measures.losses import bLM, distortion, ncp
 from shoal.evaluation.measures.occurrences import stand
+from shoal.evaluation.measures.other_words import OtherWords
+from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
 TABLE_5_1 = {
     "t1": "orange chicken beef", "t2": "banana beef cheese", "t3": "chicken milk butter", "t4": "apple chicken",
@@ -35,7 +40,7 @@ def losses(made: Made, profiles: Profiles, knowledge: Knowledge) -> tuple[float,
     release, assignment = made
     standing = stand(release, assignment, profiles, knowledge)
     tree = knowledge.taxonomy
-    return distortion(standing, release, tree), bLM(standing, tree), ncp(standing, release, tree)
+    return distortion(standing, release, tree), bLM(standing, tree), ncp(standing, release, tree, OtherWords())
 
 
 def test_clump_on_table_5_1(food: Knowledge, release_of: Callable[..., Made], profiles_of: Callable[..., Any]) -> None:
@@ -135,6 +140,21 @@ def test_a_log_that_lacks_a_user_of_the_release_is_refused(
     release, assignment = release_of([({"apple": 1}, ["a", "stranger"])])
     with pytest.raises(InputError, match="stranger"):
         stand(release, assignment, profiles_of({"a": "apple"}, food), food)
+
+
+@pytest.mark.parametrize(("epsilon", "lost"), [(0, 3 / 4), (1, 3 / 4), (2, 2 / 4), (3, 2 / 4), (4, 1 / 4), (6, 0)])
+def test_what_a_term_replaces_is_within_the_epsilon_of_the_release(
+    goods: Knowledge, release_of: Callable[..., Made], profiles_of: Callable[..., Any], epsilon: int, lost: float
+) -> None:
+    """wine is published for vino (2 edges away), raw-milk (4) and jackets (6)."""
+    release, assignment = release_of([({"wine": 4}, ["a"])])
+    profiles = profiles_of({"a": "wine vino raw-milk jackets"}, goods)
+    standing = stand(release, assignment, profiles, goods, epsilon=epsilon)
+    assert standing.lost(np.zeros(len(standing.entry)), replaced_too=True) / 4 == pytest.approx(lost)
+    log = make_log(pl.Series(["a"]), pl.Series(["wine vino raw-milk jackets"]))
+    claim = Claim("vocabulary-k-anonymity", {"epsilon": epsilon})
+    measured = MeasuredRelease(release, assignment, log, goods, claim=claim)
+    assert measure_release(measured, ["bLM"])["bLM"] == pytest.approx(bLM(standing, goods.taxonomy))
 
 
 @pytest.mark.parametrize(("method", "lost"), [("original", 0.0), ("plain", 1.0)])
