@@ -25,12 +25,13 @@ def srp(
     knowledge: Knowledge,
     levels: int = LEVELS,
     categories: int = CATEGORIES,
-) -> list[float]:
+) -> list[float | None]:
     """For each level, the mean over users of rho / chi.
 
     chi counts how often a user's terms fall in a category of the level, rho how many of those the published profile
     has, too: the sum over categories of the smaller count. Nothing in common, in groups of k, gives 1/k (Eq. 5). A user
-    without a profile keeps 0; one whose terms have no category at a level is left out there.
+    without a profile keeps 0; one whose terms have no category at a level is left out there, and a level at which
+    nobody's have one has no share.
     """
     held = profiles_held(assignment, profiles, len(release))
     terms = sorted({*profiles.terms, *release.labels})
@@ -54,11 +55,11 @@ def _categories(terms: tuple[str, ...], topics: _Topics, levels: int, categories
     return term_categories(terms, topics.directory, levels, categories)
 
 
-def _remaining(own: csr_array, published: csr_array, held: csr_array) -> float:
+def _remaining(own: csr_array, published: csr_array, held: csr_array) -> float | None:
     chi = np.asarray(own.sum(axis=1)).ravel()
     rho = np.asarray(own.minimum(csr_array(held @ published)).sum(axis=1)).ravel()
     some = chi > 0
-    return float((rho[some] / chi[some]).mean()) if some.any() else 0.0
+    return float((rho[some] / chi[some]).mean()) if some.any() else None
 
 
 def _over(matrix: csr_array, labels: list[str], terms: list[str]) -> csr_array:
@@ -69,7 +70,7 @@ def _over(matrix: csr_array, labels: list[str], terms: list[str]) -> csr_array:
     return csr_array(entries, shape=(matrix.shape[0], len(terms)))
 
 
-def _levels(measured: MeasuredRelease) -> list[float]:
+def _levels(measured: MeasuredRelease) -> list[float | None]:
     measured.progress(1, 2, "comparing topics")
     return srp(measured.release, measured.assignment, measured.profiles, measured.knowledge)
 

@@ -73,6 +73,13 @@ def test_topics_are_read_again_when_the_file_changes_under_its_name(
     assert shares == [[1], [0]]
 
 
+def test_a_level_that_no_term_reaches_has_no_share(
+    food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]
+) -> None:
+    release, assignment = release_of([({"apple": 1}, ["a"])])
+    assert srp(release, assignment, profiles_of({"a": "apple"}, food), food, levels=3) == [1, 1, None]
+
+
 def test_the_original_keeps_every_topic(food: Knowledge, profiles_of: Callable[..., Profiles]) -> None:
     profiles = profiles_of({"a": "apple apple beef", "b": "orange"}, food)
     made = make_method("original", {}, food).anonymize(profiles)
