@@ -1,9 +1,10 @@
 """Which release serves the searchers, and what does it say of whom? Every answer is wholly of one release."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,7 +26,7 @@ _KEPT = 8
 _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReleaseSummary:
     """What a list shows of a release."""
 
@@ -60,7 +61,6 @@ class ActiveReleases:
     database: Database
     instance: Path
     log_digest: str
-    _loaded: dict[str, LoadedRelease] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def current(self) -> LoadedRelease:
@@ -73,12 +73,12 @@ class ActiveReleases:
         return self.database.ask(latest_activation(self.log_digest))
 
     def get(self, release_id: str) -> LoadedRelease:
-        with self._lock:
-            found = self._loaded.pop(release_id, None) or self._load(release_id)
-            self._loaded[release_id] = found
-            while len(self._loaded) > _KEPT:
-                del self._loaded[next(iter(self._loaded))]
-            return found
+        with self._lock:  # whoever asks for it meanwhile waits, and need not read it again
+            return self._loaded(release_id)
+
+    @cached_property
+    def _loaded(self) -> Callable[[str], LoadedRelease]:
+        return lru_cache(_KEPT)(self._load)
 
     def was_active(self, release_id: str) -> bool:
         """Whether a release ever served the searchers, so that the public may know it."""

@@ -1,8 +1,8 @@
 """What does the server hold while it runs? One index, one log with its profiles, and the releases it has read."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from threading import Lock
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -30,8 +30,6 @@ class SearchService:
     knowledge: Knowledge
     profiles: Profiles
     people: People
-    _published: dict[str, Published] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
 
     @cached_property
     def digest(self) -> str:
@@ -52,19 +50,10 @@ class SearchService:
         """The original profiles of some users, in the space of the documents."""
         return csr_array(self.profiles.counts[users] @ self._space)
 
-    def published(self, loaded: LoadedRelease) -> Published:
-        """A release made ready for searching; kept, since it never changes."""
-        with self._lock:
-            found = self._published.get(loaded.release_id)
-        if found is None:
-            # Outside the lock: searches under other releases need not wait for this one.
-            found = publish_beside(loaded, self.profiles, self.index.vectors)
-        with self._lock:
-            self._published.pop(loaded.release_id, None)
-            self._published[loaded.release_id] = found
-            while len(self._published) > _KEPT_RELEASES:
-                del self._published[next(iter(self._published))]
-            return found
+    @cached_property
+    def published(self) -> Callable[[LoadedRelease], Published]:
+        """A release made ready for searching; the last few are kept, since they never change."""
+        return lru_cache(_KEPT_RELEASES)(lambda loaded: publish_beside(loaded, self.profiles, self.index.vectors))
 
 
 def start_service(settings: Settings, progress: Progress = silent) -> SearchService:

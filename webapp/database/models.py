@@ -94,7 +94,7 @@ class Job(Table):
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(16))
     state: Mapped[str] = mapped_column(String(16), default=QUEUED, index=True)
-    task: Mapped[dict[str, Any]]  # what webapp.jobs.tasks reads
+    task: Mapped[dict[str, Any]]  # what webapp.jobs.tasks made
     result: Mapped[dict[str, Any]] = mapped_column(default=dict)
     account: Mapped[str] = mapped_column(String(64), default="")
     step: Mapped[int] = mapped_column(default=0)

@@ -1,10 +1,10 @@
-"""How does a run go? Read the log, anonymize, publish, check the promise, measure; then it is kept, or nothing is."""
+"""How does a job go? Read the log, anonymize, publish, check the promise, measure; then it is kept, or nothing is."""
 
 import json
 import os
 import shutil
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,15 +16,20 @@ from shoal.anonymizer.claims import Evidence, Verdict, verify
 from shoal.anonymizer.registry import find_method, make_method
 from shoal.anonymizer.release_files import read_release, write_release
 from shoal.anonymizer.verify_stored import verify_stored
+from shoal.corpus.logs import load_log
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment.settings import privacy_parameter, written
 from shoal.search.index import Index, index_for
+from shoal.webapp.core.logs import REJECTED, read_registered, register_log
 from shoal.webapp.core.releases import release_folder
+from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job, Release
-from shoal.webapp.database.models import DONE, now
+from shoal.webapp.database.models import DONE, READING, RUN, now
 from shoal.webapp.jobs.measures import measure_precision, measure_risk
+from shoal.webapp.jobs.queue import finish_job
 
 STEPS = ("Reading the log", "Anonymizing", "Checking the promise", "Measuring the risk", "Measuring the precision")
+READING_STEPS = STEPS[:1]
 
 
 class Steps(Protocol):
@@ -35,14 +40,29 @@ class Steps(Protocol):
     def step(self, number: int, title: str) -> None: ...
 
 
-@dataclass(frozen=True, eq=False)
-class Made:
-    """A method's work on a log, checked and measured."""
+def carry_out(database: Database, settings: Settings, job: Job, steps: Steps) -> None:
+    """Do what the job says, to its end."""
+    if job.kind == READING:
+        _read_upload(database, job, steps)
+        return
+    steps.step(1, STEPS[0])
+    log = read_registered(database, job.task["log"], steps)
+    if job.kind == RUN:
+        make_release(database, settings.instance, job, log, settings.corpus_source, steps)
+        return
+    method = make_method(job.task["method"], job.task["params"])
+    result = preview(method, log, job.task["users"], job.task["seed"], settings.corpus_source, steps)
+    finish_job(database, job.id, DONE, result=result)
 
-    anonymized: Anonymized
-    verdict: Verdict
-    measured: dict[str, float]
-    seconds: float
+
+def _read_upload(database: Database, job: Job, steps: Steps) -> None:
+    path = Path(job.task["path"])
+    steps.step(1, READING_STEPS[0])
+    log, rejected = load_log(str(path), progress=steps)
+    if len(rejected):
+        rejected.write(path.with_name(REJECTED))
+    log_id = register_log(database, log, job.task["name"], str(path), len(rejected))
+    finish_job(database, job.id, DONE, result={"log": log_id, "rejected": len(rejected), "rows": len(log)})
 
 
 def release_title(method: str, params: dict[str, Any]) -> str:

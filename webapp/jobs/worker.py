@@ -56,7 +56,7 @@ def work(database: Database, settings: Settings, job_id: int) -> bool:
     if job is None:
         return False
     try:
-        from shoal.webapp.jobs.tasks import carry_out  # claimed first: these imports take seconds
+        from shoal.webapp.jobs.run import carry_out  # claimed first: these imports take seconds
 
         carry_out(database, settings, job, JobProgress(database, job_id))
     except Cancelled:

@@ -28,7 +28,7 @@ def test_a_server_whose_release_is_damaged_says_which(quiet_panel: Panel) -> Non
     profiles = next(quiet_panel.settings.instance.glob("runs/r*/release/profiles.jsonl"))
     whole = profiles.read_text()
     profiles.write_text(whole[: len(whole) // 2])
-    releases._loaded.clear()
+    releases._loaded.cache_clear()
     try:
         answer = quiet_panel.client.get("/healthz")
         assert answer.status_code == 503

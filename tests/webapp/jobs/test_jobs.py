@@ -183,7 +183,7 @@ def test_a_cancelled_run_leaves_nothing_behind(desk: Desk) -> None:
     job = claim_job(desk.database, number)
     assert job is not None
     cancel_job(desk.database, number)
-    from shoal.webapp.jobs.tasks import carry_out
+    from shoal.webapp.jobs.run import carry_out
 
     with pytest.raises(Cancelled):
         carry_out(desk.database, desk.settings, job, JobProgress(desk.database, number))

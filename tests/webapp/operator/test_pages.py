@@ -181,14 +181,14 @@ def test_a_counterexample_names_nobody_to_searchers(panel: Panel, two_runs: tupl
     with panel.database.writing() as session:
         row = session.get_one(Release, release_id)
         row.holds, row.counterexample = False, f"user {name!r} is in 2 groups"
-    releases._loaded.clear()
+    releases._loaded.cache_clear()
     try:
         assert releases.get(release_id).verdict.counterexample == "user … is in 2 groups"
     finally:
         with panel.database.writing() as session:
             row = session.get_one(Release, release_id)
             row.holds, row.counterexample = True, ""
-        releases._loaded.clear()
+        releases._loaded.cache_clear()
 
 
 def test_a_release_that_is_not_there_cannot_be_activated(panel: Panel) -> None:
