@@ -20,6 +20,7 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 
 docs: $(VENV)/.serve
+	$(BIN)/shoal methods --markdown > docs/methods.md
 	$(BIN)/shoal measures --markdown > docs/measures.md
 
 bench: $(VENV)/.serve

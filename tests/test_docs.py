@@ -1,14 +1,20 @@
-"""Is what the documents say true? Their example passes the contract, and they name every command."""
+"""Is what the documents say true? Their example passes the contract, they name every command, their files are there."""
 
 import argparse
 import re
 from pathlib import Path
 
+import pytest
+
 from shoal.anonymizer.contract import check_method
 from shoal.anonymizer.registry import methods
 from shoal.cli import make_parser
+from shoal.cli.methods import methods_page
 
 ROOT = Path(__file__).parent.parent
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+# A file or a folder of ours in backticks; one with a placeholder in it, <id>, is a pattern.
+NAMED = re.compile(r"`((?:corpus|search|anonymizer|evaluation|webapp|shoal|tests|docs)/[\w./<>*-]*)`")
 
 
 def test_the_example_method_passes_the_contract() -> None:
@@ -26,8 +32,30 @@ def test_the_readme_names_every_command_and_method() -> None:
     assert [id for id in methods() if f"`{id}`" not in readme] == []
 
 
+def test_the_page_of_the_methods_is_what_they_declare() -> None:
+    page = (ROOT / "docs" / "methods.md").read_text()
+    assert page == methods_page([method.info for method in methods().values()]), "run `make docs`"
+
+
 def test_every_dependency_is_explained() -> None:
     told = (ROOT / "CONTRIBUTING.md").read_text().lower()
     listed = re.findall(r'^  "([A-Za-z0-9_-]+)', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert listed
     assert [name for name in listed if name.lower() not in told] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    named = [re.sub("<.*?>", "*", name) for name in NAMED.findall(page.read_text())]
+    assert [name for name in named if not any(ROOT.glob(name))] == []
+
+
+def test_every_walk_goes_forward_through_files_that_are_there() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    walks = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    steps = {walk.partition("\n")[0]: re.findall(r"^\d+\. `([^`]+)`", walk, re.MULTILINE) for walk in walks}
+    walked = {title: files for title, files in steps.items() if files}
+    assert len(walked) == 3
+    for title, files in walked.items():
+        assert len(files) == len(set(files)), title
+        assert [name for name in files if not (ROOT / name).is_file()] == [], title

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 
 from shoal.cli.options import Commands
-from shoal.cli.printing import print_json
+from shoal.cli.printing import markdown_table, print_json
 from shoal.evaluation.measures.base import HEADINGS, Measure
 from shoal.evaluation.measures.registry import describe, find_measure, measures
 
@@ -52,14 +52,13 @@ def measures_page(chosen: Sequence[Measure]) -> str:
     for heading in HEADINGS:
         rows = [_row(measure) for measure in chosen if measure.heading == heading]
         if rows:
-            head = "| measure | what it says | formula | better | range | from |\n|---|---|---|---|---|---|"
-            parts += [f"## {heading.capitalize()}", "\n".join([head, *rows])]
+            header = ["measure", "what it says", "formula", "better", "range", "from"]
+            parts += [f"## {heading.capitalize()}", markdown_table(rows, header)]
     return "\n\n".join(parts) + "\n"
 
 
-def _row(measure: Measure) -> str:
+def _row(measure: Measure) -> list[object]:
     told = describe(measure)
     names = ", ".join(f"`{column.name}`" for column in measure.columns)
     title = f"**{told['title']}** {names}"
-    cells = [title, told["says"], told["formula"], measure.better, measure.range, measure.paper]
-    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+    return [title, told["says"], told["formula"], measure.better, measure.range, measure.paper]

@@ -2,16 +2,18 @@
 
 import argparse
 import textwrap
+from collections.abc import Sequence
 
 from shoal.anonymizer.base import MethodInfo
 from shoal.anonymizer.registry import describe, find_method, methods
 from shoal.cli.options import Commands
-from shoal.cli.printing import print_json
+from shoal.cli.printing import markdown_table, print_json
 
 
 def add_commands(commands: Commands) -> None:
     parser = commands.add_parser("methods", help="methods, parameters, paper, what they do not protect")
     parser.add_argument("id", nargs="?", help="tell of this method only")
+    parser.add_argument("--markdown", action="store_true", help="as the page docs/methods.md")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_methods)
 
@@ -20,6 +22,9 @@ def run_methods(options: argparse.Namespace) -> None:
     chosen = [find_method(options.id)] if options.id else list(methods().values())
     if options.json:
         print_json([describe(method.info) for method in chosen])
+        return
+    if options.markdown:
+        print(methods_page([method.info for method in chosen]), end="")
         return
     for method in chosen:
         _print_method(method.info)
@@ -35,3 +40,15 @@ def _print_method(info: MethodInfo) -> None:
     for line in lines:
         print(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent=" " * 20))
     print()
+
+
+def methods_page(chosen: Sequence[MethodInfo]) -> str:
+    """The page of the documents: what each method protects and does not, and its parameters."""
+    parts = ["# Methods", "This page is `shoal methods --markdown`."]
+    for info in chosen:
+        parts += [f"## `{info.id}`: {info.title}", info.paper or "A control."]
+        parts.append(f"- Protects: {info.protects}\n- Does not protect: {info.does_not_protect}")
+        if info.parameters:
+            rows = [(f"`{p.name}`", p.help, p.range, p.default, p.more_private) for p in info.parameters]
+            parts.append(markdown_table(rows, ["parameter", "what it does", "range", "default", "more private"]))
+    return "\n\n".join(parts) + "\n"

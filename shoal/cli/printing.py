@@ -30,5 +30,11 @@ def print_table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> None
         print("  ".join(parts).rstrip())
 
 
+def markdown_table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> str:
+    """The same for the documents."""
+    lines = [" | ".join(str(cell).replace("|", "\\|") for cell in line) for line in (header, *rows)]
+    return "\n".join([f"| {lines[0]} |", "|" + "---|" * len(header), *(f"| {line} |" for line in lines[1:])])
+
+
 def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
