@@ -119,7 +119,7 @@ def find_names(names: pl.Series, among: pl.Series) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Suppressed:
-    """What was left out: term occurrences (queries, for the query methods) and users left with nothing."""
+    """What was left out: term occurrences (queries, where queries are published) and users left with nothing."""
 
     occurrences: int = 0
     users: int = 0
