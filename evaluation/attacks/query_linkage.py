@@ -1,6 +1,9 @@
 """Do released queries give a victim away? Linkage by any word of the queries, not only by those that profiles keep."""
 
+from dataclasses import dataclass
+
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
@@ -40,18 +43,27 @@ def as_words(release: Release) -> Release:
     return Release(release.pseudonyms, release.users, list(tokens.vocabulary), plain, weights)
 
 
-def rare_term_share(release: Release, log: QueryLog, k: int) -> float | None:
-    """Of the released query occurrences, those that hold a word typed by fewer than k users; None if there are none."""
+@dataclass(frozen=True)
+class RareTermShare:
+    """How much of what is released holds a word typed by fewer than k users."""
+
+    events: float  # of the released query occurrences
+    distinct: float  # of the distinct released queries
+
+
+def rare_term_share(release: Release, log: QueryLog, k: int) -> RareTermShare | None:
+    """The queries that hold a rare word, as typed and each counted once; None if nothing is released."""
     asked = release.queries
     if asked is None or int(asked.count.sum()) == 0:
         return None
     typed = _users_per_word(build_profiles(log, dictionary("any")))
-    tokens = tokenize_column(asked.query)
+    queries = pl.DataFrame({"query": asked.query, "count": asked.count}).group_by("query").sum()
+    tokens = tokenize_column(queries["query"])
     rare = np.array([0 < typed.get(token, 0) < k for token in tokens.vocabulary], dtype=bool)
-    holds = np.zeros(len(asked.query), dtype=bool)
-    row = np.repeat(np.arange(len(asked.query)), np.diff(tokens.start))
-    holds[row[rare[tokens.ids]]] = True
-    return float(asked.count[holds].sum() / asked.count.sum())
+    holds = np.zeros(len(queries), dtype=bool)
+    holds[np.repeat(np.arange(len(queries)), np.diff(tokens.start))[rare[tokens.ids]]] = True
+    count = queries["count"].to_numpy()
+    return RareTermShare(float(count[holds].sum() / count.sum()), float(holds.mean()))
 
 
 def _users_per_word(profiles: Profiles) -> dict[str, int]:

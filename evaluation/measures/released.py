@@ -3,7 +3,7 @@
 from shoal.anonymizer.base import Release
 from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.attacks.query_linkage import query_linkage, rare_term_share
+from shoal.evaluation.attacks.query_linkage import RareTermShare, query_linkage, rare_term_share
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.linkage import CHOSEN
 from shoal.evaluation.measures.release import MeasuredRelease
@@ -41,9 +41,19 @@ def _linkage(measured: MeasuredRelease, m: int) -> float | None:
     return query_linkage(measured.release, measured.assignment, measured.log, measured.most_victims, m, measured.seed)
 
 
-def _rare(measured: MeasuredRelease) -> float | None:
+def _shares(measured: MeasuredRelease) -> RareTermShare | None:
     k = measured.claim.values.get("k") if measured.claim is not None else None
     return rare_term_share(measured.release, measured.log, k) if isinstance(k, int) and _as_typed(measured) else None
+
+
+def _rare(measured: MeasuredRelease) -> float | None:
+    shares = measured.once(_shares)
+    return None if shares is None else shares.events
+
+
+def _rare_distinct(measured: MeasuredRelease) -> float | None:
+    shares = measured.once(_shares)
+    return None if shares is None else shares.distinct
 
 
 distinct_queries_released = ReleaseMeasure(
@@ -96,4 +106,16 @@ rare_words = ReleaseMeasure(
     high=1,
     unit="share",
     compute=_rare,
+)
+rare_words_distinct = ReleaseMeasure(
+    name="rare_term_share_distinct",
+    title="Distinct queries with rare words",
+    says="The share of the distinct released queries that hold a word typed by fewer than k users.",
+    formula="distinct released queries with a word of fewer than k users / distinct released queries",
+    heading="singling out",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    compute=_rare_distinct,
 )

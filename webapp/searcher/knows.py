@@ -42,7 +42,7 @@ class Foreign:
 class ReleasedQuery:
     query: str
     count: int
-    degree: int  # how many users it could be of
+    degree: int  # how many users the method puts behind it, not how many could have typed it
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from shoal.anonymizer.base import Release, ReleasedQueries
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
-from shoal.evaluation.attacks.query_linkage import as_words, query_linkage, rare_term_share
+from shoal.evaluation.attacks.query_linkage import RareTermShare, as_words, query_linkage, rare_term_share
 from shoal.evaluation.measures.released import released_distinct, released_occurrences
 
 
@@ -40,11 +40,11 @@ def released(*rows: tuple[int, str, int]) -> Release:
     return replace(made.release, queries=queries)
 
 
-def test_a_released_query_with_a_word_of_few_users_is_counted_as_often_as_it_was_asked() -> None:
+def test_a_released_query_with_a_word_of_few_users_is_counted_as_often_as_it_was_asked_and_once() -> None:
     release = released((0, "red wine", 2), (0, "zzyzx inn", 1), (1, "quaint cellar", 1), (2, "the news", 4))
-    assert rare_term_share(release, LOG, k=2) == 2 / 8
-    assert rare_term_share(release, LOG, k=3) == 1.0
-    assert rare_term_share(release, LOG, k=1) == 0.0
+    assert rare_term_share(release, LOG, k=2) == RareTermShare(events=2 / 8, distinct=2 / 4)
+    assert rare_term_share(release, LOG, k=3) == RareTermShare(events=1, distinct=1)
+    assert rare_term_share(release, LOG, k=1) == RareTermShare(events=0, distinct=0)
     assert rare_term_share(released(), LOG, k=2) is None
 
 

@@ -67,7 +67,13 @@ def test_a_measure_that_does_not_apply_is_absent() -> None:
     assert not {"released_distinct", "rare_term_share", "linking_max", "srp1", "linkage_test"} & set(groups)
     assert {"linking_mean", "linking_max"} <= set(measured(log, "linkability", {"p": 0.2}))
     queries, concepts = measured(log, "equality", {"k": 2}), measured(log, "wordnet-queries", {"k": 4})
-    assert {"released_distinct", "released_occurrences", "rare_term_share", "query_linkage5"} <= set(queries)
+    assert {
+        "released_distinct",
+        "released_occurrences",
+        "rare_term_share",
+        "rare_term_share_distinct",
+        "query_linkage5",
+    } <= set(queries)
     assert {"released_distinct", "query_linkage5"} & set(concepts) == set()
 
 

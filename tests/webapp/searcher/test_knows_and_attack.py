@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser
 
+from shoal import webapp
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import read_release, write_release
@@ -101,3 +102,9 @@ def _cosines(published: Published, service: SearchService, words: dict[str, int]
     spread = published.release.weights @ held
     products, lengths = spread @ mine, np.sqrt(np.asarray(spread.multiply(spread).sum(axis=1)).ravel())
     return np.divide(products, lengths * np.linalg.norm(mine), out=np.zeros(len(products)), where=lengths > 0)
+
+
+def test_no_page_says_of_a_degree_how_many_people_a_query_could_be_of() -> None:
+    templates = sorted((Path(webapp.__file__).parent / "templates").rglob("*.html"))
+    assert len(templates) > 20
+    assert not [path.name for path in templates if "could be of" in path.read_text("utf-8").lower()]
