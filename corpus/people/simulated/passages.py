@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 
 from shoal.corpus.documents import Documents
-from shoal.corpus.people.simulated.topics import counts, members, topic_of_documents
-from shoal.corpus.people.simulated.words import Text, content_words
+from shoal.corpus.people.simulated.topics import Text, content_words, counts, members, topic_of_documents
 from shoal.corpus.progress import Progress
 
 _SETTLED = 5.0  # documents of a topic that must hold a word before it counts half

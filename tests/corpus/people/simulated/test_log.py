@@ -17,7 +17,7 @@ from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.logs.aol import read_log
 from shoal.corpus.people.calibration import calibration
 from shoal.corpus.people.simulated import SimulatedLog, default_log, simulate_log, write_log
-from shoal.corpus.people.simulated.activity import FIRST_SECOND, LAST_SECOND
+from shoal.corpus.people.simulated.people import FIRST_SECOND, LAST_SECOND
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.store.fetch import bring
 from shoal.corpus.tokens import tokenize

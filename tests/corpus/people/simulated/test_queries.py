@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.corpus.columns import below, mix
-from shoal.corpus.people.simulated.activity import queries_per_user, sessions
-from shoal.corpus.people.simulated.phrases import Taken
+from shoal.corpus.people.simulated.people import queries_per_user, sessions
+from shoal.corpus.people.simulated.phrases import COMPOUND, MISSPELT, NUMBERED, PLAIN, Taken, slip, written
 from shoal.corpus.people.simulated.query_kinds import new_at_rate, rate_for, repeated
-from shoal.corpus.people.simulated.spelling import COMPOUND, MISSPELT, NUMBERED, PLAIN, slip, written
 
 WORDS = pl.Series("word", ["brexit", "news"])
 
