@@ -35,6 +35,7 @@ from shoal.corpus.querylog import QueryLog
 
 MethodClass = type[Method]
 Check = Callable[[MethodClass], None]
+TAMPERINGS = 25  # of each method
 
 
 def check_method(method: MethodClass) -> None:
@@ -265,6 +266,16 @@ def check_tampering_is_seen(method: MethodClass) -> None:
         _must(verdict.counterexample, f"{method.info.id}: no counterexample for {what}")
 
 
+def check_no_tampering_gets_through(method: MethodClass) -> None:
+    """Edited folders are refused where the literal definition of the claim is false of them, and accepted elsewhere."""
+    from shoal.anonymizer.contract.tampering import faults, machine_for
+
+    with tempfile.TemporaryDirectory() as place:
+        machine = machine_for(method, Path(place))
+        wrong = [] if machine is None else faults(list(machine.trials(TAMPERINGS)))
+    _must(not wrong, f"{method.info.id}: " + "; ".join(f"{one.outcome}: {one.edits} ({one.said})" for one in wrong))
+
+
 def _must(holds: object, sentence: str) -> None:
     """An assertion that `python -O` does not remove."""
     if not holds:
@@ -318,4 +329,5 @@ CHECKS: tuple[Check, ...] = (
     check_cancelling_is_let_through,
     check_a_stored_release_verifies,
     check_tampering_is_seen,
+    check_no_tampering_gets_through,
 )

@@ -1,8 +1,11 @@
 """On which logs is a method tried? An ordinary small one, and those that break what nobody thought of."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 
+from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.querylog import QueryLog, make_log
 
@@ -58,3 +61,27 @@ def awkward_logs() -> dict[str, QueryLog]:
             [*ordinary, ("user0", "+++"), ("user1", '"'), ("user2", "вино 酒 κρασί"), ("user3", "c++ | a|b")]
         ),
     }
+
+
+GOODS = (
+    "wine Alcohol, vino Alcohol, raw-milk Milk, homo-milk Milk, jackets Clothes, pants Clothes, boots Footwear, "
+    "shoes Footwear, Alcohol Edibles, Milk Edibles, Clothes Apparel, Footwear Apparel, Edibles Goods, Apparel Goods"
+)
+
+
+def tampering_logs(folder: Path) -> list[tuple[QueryLog, Knowledge]]:
+    """Small logs with repeated queries and users without a term, under WordNet and under Liu & Wang's tree of goods."""
+    tree = folder / "goods.tsv"
+    edges = [edge.split(" ") for edge in GOODS.split(", ")]
+    tree.write_text("".join(f"{child}\t{parent}\n" for child, parent in edges))
+    goods = [child for child, _ in edges if child.islower()]
+    rng = np.random.default_rng(5)
+    interests = [rng.choice([*INTERESTS[u % 3], *EVERYBODY], 6).tolist() for u in range(15)]
+    shopping = [[" ".join(rng.choice(goods[u % 3 :], 2)) for _ in range(3)] for u in range(15)]
+    return [(_repeating_log(interests), Knowledge()), (_repeating_log(shopping), Knowledge(tree))]
+
+
+def _repeating_log(queries: list[list[str]]) -> QueryLog:
+    """The queries of each user, the first of them three times, and two users who have no term."""
+    rows = [(f"{5000 + 13 * u}", query) for u, own in enumerate(queries) for query in [*own, own[0], own[0]]]
+    return log_of([*rows, ("7001", "qxqxq zzyzxq"), ("7002", "+++")])

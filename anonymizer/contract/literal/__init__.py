@@ -1,0 +1,96 @@
+"""When is a claim true, word by word? A slow definition per claim, over plain tables, apart from its verifier.
+
+Another package adds the definition of a claim of its own by `DEFINITIONS["its-claim"] = Definition(holds, suppressed)`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from shoal.anonymizer.parameters import Value
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.querylog import QueryLog
+from shoal.corpus.tokens import tokenize
+
+Bag = Counter[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What was published, who is behind it, and the log it was made from, all as plain tables."""
+
+    values: Mapping[str, Value]
+    log: QueryLog
+    knowledge: Knowledge
+    terms: dict[str, dict[str, float]]  # of each pseudonym
+    generalized: set[str]
+    members: dict[str, list[str]]  # users of each pseudonym
+    queries: list[tuple[str, str, int, int]]  # pseudonym, query, count, degree
+
+    @cached_property
+    def typed(self) -> dict[str, Bag]:
+        """How often each user typed each query, in lower case and with single blanks."""
+        log = self.log
+        typed = {name: Bag() for name in log.users.to_list()}
+        names, texts = log.users.to_list(), log.queries.to_list()
+        for user, query in zip(log.user.tolist(), log.query.tolist(), strict=True):
+            typed[names[user]][" ".join(texts[query].lower().split())] += 1
+        return typed
+
+    @cached_property
+    def bags(self) -> dict[str, Bag]:
+        """The terms of each user."""
+        return {user: self.terms_of(queries) for user, queries in self.typed.items()}
+
+    def terms_of(self, queries: Mapping[str, int]) -> Bag:
+        found = Bag()
+        for query, times in queries.items():
+            for token in tokenize(query):
+                term = self.knowledge.words(token)
+                if term is not None:
+                    found[term] += times
+        return found
+
+    @cached_property
+    def outside(self) -> list[str]:
+        """Users without a published profile."""
+        inside = {user for users in self.members.values() for user in users}
+        return [user for user in self.typed if user not in inside]
+
+    @cached_property
+    def above(self) -> dict[str, list[str]]:
+        """The labels from each leaf of the taxonomy that somebody typed up to the root, lower-cased, itself first."""
+        taxonomy = self.knowledge.taxonomy
+        terms = {term for bag in self.bags.values() for term in bag}
+        leaves = {term: leaf for term in sorted(terms) if (leaf := taxonomy.leaf(term)) is not None}
+        return {term: [taxonomy.labels[v].lower() for v in taxonomy.path(leaf)] for term, leaf in leaves.items()}
+
+    def spelled(self, label: str) -> str:
+        """How a release writes a node: a leaf in lower case, others as the taxonomy does; empty if there is none."""
+        taxonomy = self.knowledge.taxonomy
+        v = taxonomy.node.get(label.lower())
+        return "" if v is None else taxonomy.labels[v].lower() if taxonomy.is_leaf[v] else taxonomy.labels[v]
+
+
+class Undecided(Exception):
+    """To decide by the definition would take too long."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """When a claim is true of a release that is whole, and how many occurrences are suppressed then."""
+
+    holds: Callable[[Case], bool]
+    suppressed: Callable[[Case], int]
+
+
+def definitions() -> dict[str, Definition]:
+    """Definitions by the id of their claim."""
+    from shoal.anonymizer.contract.literal import groups, microaggregation, queries, transactions, vocabularies
+
+    own = (groups, microaggregation, queries, transactions, vocabularies)
+    return {id: definition for module in own for id, definition in module.OWN.items()} | DEFINITIONS
+
+
+DEFINITIONS: dict[str, Definition] = {}

@@ -1,0 +1,79 @@
+"""When does a group share its mean? The controls, and the p-linkability of Zhu & Xiong, section 3.2."""
+
+from fractions import Fraction
+
+from shoal.anonymizer.contract.literal import Case, Definition
+
+DIGITS = 9  # with which a weight that is no whole number is written
+
+
+def outsiders_typed(case: Case) -> int:
+    return sum(case.bags[user].total() for user in case.outside)
+
+
+def everybody_has_a_profile(case: Case) -> bool:
+    """Whoever has a term has a published profile."""
+    return not any(case.bags[user] for user in case.outside)
+
+
+def are_means(case: Case, of_one: bool = False) -> bool:
+    """Each profile is the mean (or the sum) of its members', none of which is empty, and nothing is generalized."""
+    members = [user for users in case.members.values() for user in users]
+    if case.generalized or not all(case.bags[user] for user in members):
+        return False
+    return all(_is_mean(case, name, of_one) for name in case.terms)
+
+
+def _is_mean(case: Case, name: str, of_one: bool) -> bool:
+    users = case.members[name]
+    terms = {term for user in users for term in case.bags[user]}
+    if terms != set(case.terms[name]):
+        return False
+    share = 1 if of_one else len(users)
+    exact = {term: Fraction(sum(case.bags[user][term] for user in users), share) for term in terms}
+    return all(case.terms[name][term] in (float(x), _written(x)) for term, x in exact.items())
+
+
+def _written(x: Fraction) -> float:
+    return float(x) if x.denominator == 1 else float(f"{float(x):.{DIGITS}g}")
+
+
+def are_at_least(case: Case, k: int) -> bool:
+    return all(len(users) >= k for users in case.members.values())
+
+
+def nothing_published(case: Case) -> bool:
+    return not case.terms
+
+
+def own_profiles(case: Case) -> bool:
+    return all(len(users) == 1 for users in case.members.values()) and everybody_has_a_profile(case) and are_means(case)
+
+
+def one_profile(case: Case) -> bool:
+    return len(case.terms) == 1 and everybody_has_a_profile(case) and are_means(case)
+
+
+def users_per_profile(case: Case) -> bool:
+    return are_at_least(case, int(case.values["k"])) and are_means(case)
+
+
+def p_linkability(case: Case) -> bool:
+    """Distinct terms of a group times p are at least the mean number of distinct terms of a user."""
+    sizes = [len(bag) for bag in case.bags.values() if bag]
+    if not sizes:
+        return not case.terms
+    p, mean = Fraction(str(case.values["p"])), Fraction(sum(sizes), len(sizes))
+    groups = [{term for user in users for term in case.bags[user]} for users in case.members.values()]
+    wide = all(len(terms) * p >= mean for terms in groups)
+    union = case.values["representative"] == "union"
+    return wide and are_at_least(case, int(case.values["members"])) and are_means(case, of_one=union)
+
+
+OWN = {
+    "nothing-published": Definition(nothing_published, outsiders_typed),
+    "none": Definition(own_profiles, outsiders_typed),
+    "one-profile": Definition(one_profile, outsiders_typed),
+    "users-per-profile": Definition(users_per_profile, outsiders_typed),
+    "p-linkability": Definition(p_linkability, outsiders_typed),
+}

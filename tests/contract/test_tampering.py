@@ -1,0 +1,35 @@
+"""Does the tampering machine see a verifier that accepts or refuses too much?"""
+
+from pathlib import Path
+
+import pytest
+
+from shoal.anonymizer.claims import Verdict
+from shoal.anonymizer.contract import tampering
+from shoal.anonymizer.methods.clump import Clump
+
+
+def trials(place: Path) -> list[tampering.Trial]:
+    machine = tampering.machine_for(Clump, place)
+    assert machine is not None
+    return list(machine.trials(40))
+
+
+def test_a_true_claim_is_accepted_and_a_false_one_refused(tmp_path: Path) -> None:
+    made = trials(tmp_path)
+    assert tampering.faults(made) == []
+    assert {one.outcome for one in made} == {"accepted rightly", "refused rightly"}
+
+
+@pytest.mark.parametrize(("holds", "outcome"), [(True, "wrongly accepted"), (False, "wrongly refused")])
+def test_a_verifier_that_always_says_the_same_is_seen(
+    holds: bool, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tampering, "verify_stored", lambda stored, log: Verdict(holds, "", "so it says"))
+    assert outcome in {one.outcome for one in trials(tmp_path)}
+
+
+def test_the_table_counts_every_tampering(tmp_path: Path) -> None:
+    made = trials(tmp_path)
+    rows = [line.split() for line in tampering.table(made).splitlines()]
+    assert [row[2] for row in rows if row[:2] == ["all", "all"]] == [str(len(made))]
