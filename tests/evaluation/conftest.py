@@ -1,12 +1,18 @@
-"""What is small enough to evaluate in a test? A corpus of recipes and a log of a few cooks."""
+"""What is small enough to evaluate in a test? Recipes, a log of a few cooks, and releases written down in a line."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
+from scipy.sparse import csr_array
 
+from shoal.anonymizer.base import Assignment, Release
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.querylog import QueryLog, make_log
 from shoal.corpus.store.folders import cache_folder
 
 TOPICS = {
@@ -59,3 +65,71 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rows.append(f"user-{user}\t{query}\t2006-03-01 10:{minute:02d}:00{clicked}\n")
     path.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(rows))
     return path
+
+
+FOOD = {
+    "Apple": "Fruit", "Orange": "Fruit", "Banana": "Fruit", "Beef": "Meat", "Chicken": "Meat", "Milk": "Dairy",
+    "Cheese": "Dairy", "Butter": "Dairy", "Fruit": "Food", "Meat": "Food", "Dairy": "Food",
+}  # fmt: skip
+GOODS = {
+    "Wine": "Alcohol", "Vino": "Alcohol", "Raw-milk": "Milk", "Homo-milk": "Milk", "Alcohol": "Edibles",
+    "Milk": "Edibles", "Jackets": "Clothes", "Pants": "Clothes", "Boots": "Footwear", "Shoes": "Footwear",
+    "Clothes": "Apparel", "Footwear": "Apparel", "Edibles": "Goods", "Apparel": "Goods",
+}  # fmt: skip
+# What is published, and who has it.
+Groups = Sequence[tuple[Mapping[str, float], Sequence[str]]]
+MakeRelease = Callable[..., tuple[Release, Assignment]]
+
+
+def knowledge_of(tree: Mapping[str, str], folder: Path) -> Knowledge:
+    path = folder / "tree.tsv"
+    path.write_text("".join(f"{child}\t{parent}\n" for child, parent in tree.items()))
+    return Knowledge(path)
+
+
+@pytest.fixture(scope="session")
+def food(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
+    """Figure 1.3 of the thesis."""
+    return knowledge_of(FOOD, tmp_path_factory.mktemp("food"))
+
+
+@pytest.fixture(scope="session")
+def goods(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
+    """Figure 2 (a) of Liu & Wang."""
+    return knowledge_of(GOODS, tmp_path_factory.mktemp("goods"))
+
+
+@pytest.fixture(scope="session")
+def profiles_of() -> Callable[[Mapping[str, str], Knowledge], Profiles]:
+    """Profiles from one line of words per user."""
+
+    def make(asked: Mapping[str, str], knowledge: Knowledge) -> Profiles:
+        return build_profiles(log_of(asked), knowledge.words)
+
+    return make
+
+
+def log_of(asked: Mapping[str, str]) -> QueryLog:
+    return make_log(pl.Series(list(asked), dtype=pl.String), pl.Series(list(asked.values()), dtype=pl.String))
+
+
+@pytest.fixture(scope="session")
+def release_of() -> MakeRelease:
+    """A release and its assignment from published profiles and the users of each; capitals mark what is generalized."""
+
+    def make(groups: Groups) -> tuple[Release, Assignment]:
+        labels = sorted({label for profile, _ in groups for label in profile})
+        weights = np.array([[profile.get(label, 0.0) for label in labels] for profile, _ in groups])
+        names = list(dict.fromkeys(user for _, users in groups for user in users))
+        pairs = [(names.index(user), row) for row, (_, users) in enumerate(groups) for user in users]
+        release = Release(
+            pseudonyms=[f"p{row}" for row in range(len(groups))],
+            users=np.array([len(users) for _, users in groups], dtype=np.int64),
+            labels=labels,
+            generalized=np.array([label[0].isupper() or "|" in label for label in labels], dtype=bool),
+            weights=csr_array(weights.reshape(len(groups), len(labels))),
+        )
+        user, row = (np.array([pair[i] for pair in pairs], dtype=np.int32) for i in (0, 1))
+        return release, Assignment(pl.Series(names, dtype=pl.String), user, row)
+
+    return make
