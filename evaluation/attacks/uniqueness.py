@@ -9,17 +9,17 @@ from shoal.evaluation.attacks.view import PublishedView
 _BLOCK = 256  # victims at a time
 
 
-def uniqueness(view: PublishedView, victims: Victims, known: csr_array) -> float:
-    """A profile fits if something in it stands for each known term. Where nothing is published, nothing is unique."""
-    if len(view.release) == 0 or len(victims) == 0:
-        return 0.0
+def uniqueness(view: PublishedView, victims: Victims, known: csr_array) -> np.ndarray:
+    """Of each victim, 1 where so. A profile fits if something in it stands for each known term."""
+    unique = np.zeros(len(victims))
+    if len(view.release) == 0:
+        return unique
     told = view.over_atoms(known, victims.profiles.terms)
     holds = csr_array(view.profiles.T)
     holds.data = (holds.data > 0).astype(float)
     wanted = np.asarray(known.sum(axis=1)).ravel()
-    unique = 0
     for low in range(0, len(victims), _BLOCK):
         rows = slice(low, min(low + _BLOCK, len(victims)))
         fits = (told[rows] @ holds).toarray() == wanted[rows, None]
-        unique += int((fits.sum(axis=1) == 1).sum())
-    return unique / len(victims)
+        unique[rows] = fits.sum(axis=1) == 1
+    return unique

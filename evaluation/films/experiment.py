@@ -19,10 +19,11 @@ from shoal.evaluation.films.workload import PER_PERSON, make_workload
 from shoal.evaluation.measures.base import RankingMeasure
 from shoal.evaluation.measures.registry import measures_of
 from shoal.evaluation.run.cells import Cell, Laboratory
+from shoal.evaluation.run.matched_risk import RISK
 from shoal.evaluation.run.outcomes import with_controls
 from shoal.evaluation.run.results import Row, csv_text, rounded, write_whole
-from shoal.evaluation.run.statistics import compare, holm, intervals
 from shoal.evaluation.run.workers import cores, run_all
+from shoal.evaluation.statistics import compare, intervals
 from shoal.search.index import index_for
 
 DEFAULT_SEEDS = (0, 1, 2)
@@ -103,8 +104,8 @@ def _measure(
         people = _people(ratings, workload.train.users.gather(workload.users).to_list())
         for i, setting in enumerate(settings):
             cells[i].append(done[setting, seed])
-            for name in _scores():
-                scores[i][name][people, column] = done[setting, seed].scores[name]
+            for name, values in done[setting, seed].scores.items():
+                scores[i][name][people, column] = values
     index.close()
     made = [_Measured(s, scores[i], _mean_linkage(cells[i]), _failure(cells[i])) for i, s in enumerate(settings)]
     return made, {"queries": queries, "per_person": PER_PERSON}
@@ -124,7 +125,7 @@ def _people(ratings: Ratings, names: list[str]) -> np.ndarray:
 
 
 def _mean_linkage(cells: Sequence[Cell]) -> float | None:
-    found = [cell.measures["linkage5"] for cell in cells if "linkage5" in cell.measures]
+    found = [cell.measured.values[RISK] for cell in cells if RISK in cell.measured.values]
     return float(np.mean(found)) if found else None
 
 
@@ -133,21 +134,21 @@ def _failure(cells: Sequence[Cell]) -> str:
 
 
 def _summarized(design: str, measured: Sequence[_Measured]) -> FilmResults:
-    """Means over people, of each person's mean over seeds; intervals and tests over people."""
-    people = np.flatnonzero(~np.isnan(measured[0].scores["ap10"]).all(axis=1))
-    values = np.stack([m.per_person("ap10", people) for m in measured])
-    by_name = {m.setting.method: value for m, value in zip(measured, values, strict=True)}
+    """Means over people, of each person's mean over seeds; intervals and tests over people. What failed is blank."""
+    good = [m for m in measured if not m.failure]
+    people = np.flatnonzero(~np.isnan(good[0].scores["ap10"]).all(axis=1))
+    values = np.stack([m.per_person("ap10", people) for m in good])
+    by_name = {m.setting.method: value for m, value in zip(good, values, strict=True)}
     plain, own = by_name["plain"].mean(), by_name["original"].mean()
     rows = []
-    for m, value, (low, high) in zip(measured, values, intervals(values), strict=True):
+    for m, value, (low, high) in zip(good, values, intervals(values), strict=True):
         row = _named(design, m) | {"people": len(people), "ap10_low": rounded(low), "ap10_high": rounded(high)}
         row |= {name: rounded(float(m.per_person(name, people).mean())) for name in _scores()}
         row["help_kept"] = rounded(float((value.mean() - plain) / (own - plain))) if own > plain else None
-        row["linkage5"] = None if m.linkage is None else rounded(m.linkage)
+        row[RISK] = None if m.linkage is None else rounded(m.linkage)
         rows.append(row)
-    comparisons = _comparisons(design, measured, values, by_name)
     failures = [_named(design, m) | {"reason": m.failure} for m in measured if m.failure]
-    return FilmResults({}, rows, comparisons, failures)
+    return FilmResults({}, rows, _comparisons(design, good, values, by_name), failures)
 
 
 def _named(design: str, measured: _Measured) -> Row:
@@ -157,16 +158,20 @@ def _named(design: str, measured: _Measured) -> Row:
 def _comparisons(
     design: str, measured: Sequence[_Measured], values: np.ndarray, by_name: dict[str, np.ndarray]
 ) -> list[Row]:
-    pairs = [(i, name) for i, m in enumerate(measured) for name in AGAINST if m.setting.method != name]
-    found = compare([values[i] for i, _ in pairs], [by_name[name] for _, name in pairs])
-    corrected = holm(np.array([paired.p for paired in found]))
+    """Each setting against the controls, each pair of controls once."""
+    pairs = [(i, name) for i, m in enumerate(measured) for name in AGAINST if _is_new(m.setting.method, name)]
+    found = compare([(values[i], by_name[name]) for i, name in pairs])
     return [
         _named(design, measured[i])
         | {"against": name}
-        | {key: rounded(value) for key, value in asdict(paired).items()}
-        | {"p_holm": rounded(float(p))}
-        for (i, name), paired, p in zip(pairs, found, corrected, strict=True)
+        | {key: None if value is None else rounded(value) for key, value in asdict(paired).items()}
+        for (i, name), paired in zip(pairs, found, strict=True)
     ]
+
+
+def _is_new(method: str, control: str) -> bool:
+    """Whether the pair is not there the other way round: of two controls, the later one is compared."""
+    return method not in AGAINST or AGAINST.index(method) > AGAINST.index(control)
 
 
 def write_films(folder: Path, results: FilmResults) -> None:

@@ -7,7 +7,7 @@ documents and the command line read the declaration; none of them knows a column
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -127,7 +127,10 @@ class Column:
 
     @property
     def is_main(self) -> bool:
-        return _has(self.measure.main, self.at) and not self.clicks
+        """The design's columns hold the interval of AP@10 alone; other intervals stand behind."""
+        if self.clicks or (self.end and not isinstance(self.measure, RankingMeasure)):
+            return False
+        return _has(self.measure.main, self.at)
 
     @property
     def is_headline(self) -> bool:
@@ -136,11 +139,14 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseMeasure(Measure):
-    """A number of what is published, alone. `compute` gives None where it does not apply; a family's takes m, too."""
+    """A number of what is published, alone. `compute` gives None where it does not apply; a family's takes m, too.
 
-    compute: Callable[..., float | None]  # of a MeasuredRelease
+    It may give one number per victim instead: the results then hold their mean and, with `interval`, its interval.
+    """
 
-    def value(self, release: "MeasuredRelease", at: int | None) -> float | None:
+    compute: Callable[..., float | np.ndarray | None]  # of a MeasuredRelease
+
+    def of(self, release: "MeasuredRelease", at: int | None) -> float | np.ndarray | None:
         return self.compute(release) if at is None else self.compute(release, at)
 
 
@@ -180,18 +186,19 @@ class RankingMeasure(Measure):
 
 @dataclass(frozen=True, eq=False)
 class Served:
-    """How a setting served people: their scores, beside those of the control that `kept` is counted from."""
+    """How a setting served people, in the mean: a number each, or an array of them over the bootstrap's resamples."""
 
-    scores: Mapping[str, np.ndarray]  # of each person, by the name of the ranking measure
-    floor: np.ndarray  # AP@10 of each person by the control
+    scores: Mapping[str, Any]  # by the name of the ranking measure
+    floor: Any  # AP@10 of the control that `kept` is counted from
+    people: int
     queries: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServedMeasure(Measure):
-    """A number of how people were served by a setting, made from the scores of all of them."""
+    """A number of how people were served by a setting, made from their mean scores, of arrays element by element."""
 
-    compute: Callable[[Served], float]
+    compute: Callable[[Served], Any]
     heading: Heading = "precision"
     by_clicks: bool = False  # has a meaning against clicks, too
 

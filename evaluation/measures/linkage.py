@@ -1,5 +1,7 @@
 """Can an attacker find a person among what is published? Linkage by a few known terms, and the three attackers."""
 
+import numpy as np
+
 from shoal.corpus.profiles import build_profiles
 from shoal.evaluation.attacks.linkage import Attackers, attackers, link_later
 from shoal.evaluation.attacks.victims import KNOWN
@@ -11,8 +13,8 @@ _ARX = "Prasser et al. 2014 (ARX)"
 _ATTACK = f"the attack of linkage@{CHOSEN}; "
 
 
-def _linkage(measured: MeasuredRelease, m: int) -> float | None:
-    return float(measured.linked(m).success.mean()) if len(measured.victims) else None
+def _linkage(measured: MeasuredRelease, m: int) -> np.ndarray | None:
+    return measured.linked(m).success if len(measured.victims) else None
 
 
 def _later(measured: MeasuredRelease) -> float | None:
@@ -52,6 +54,7 @@ linkage = ReleaseMeasure(
     high=1,
     unit="share",
     at=KNOWN,
+    interval=True,
     main=True,
     headline=(CHOSEN,),
     compute=_linkage,

@@ -1,11 +1,15 @@
 """How good is a ranking? AP@10, P@10, nDCG@10 and MRR of many at once, and how much of what is personal is kept."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from shoal.evaluation.measures.base import DEPTH, RankingMeasure, Rankings, Served, ServedMeasure
 
 _DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 _ZHU_XIONG = "Zhu & Xiong 2010"
+FREE = ("everyone", "plain")  # the controls that need no personal data
 
 
 def average_precision(rankings: Rankings) -> np.ndarray:
@@ -30,17 +34,25 @@ def reciprocal_rank(rankings: Rankings) -> np.ndarray:
     return np.where(rankings.relevant.any(axis=1), 1 / (rankings.relevant.argmax(axis=1) + 1), 0.0)
 
 
-def share_kept(ap10: float, floor: float) -> float:
+def share_kept(ap10: Any, floor: Any) -> Any:
     """The share of what is personal that a method keeps; 0 where the control already has all of it."""
-    return (ap10 - floor) / (1 - floor) if floor < 1 else 0.0
+    return np.where(np.asarray(floor) < 1, (ap10 - floor) / np.maximum(1 - np.asarray(floor), 1e-12), 0.0)[()]
+
+
+def better_control(ap10: Mapping[str, float]) -> str:
+    """What serves people best without personal data, by the AP@10 of each control: what `kept` is counted from.
+
+    Where profiles are short, no profile at all serves better than everyone's average.
+    """
+    return max((name for name in FREE if name in ap10), key=lambda name: ap10[name])
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
-def _kept(served: Served) -> float:
-    return share_kept(float(served.scores["ap10"].mean()), float(served.floor.mean()))
+def _kept(served: Served) -> Any:
+    return share_kept(served.scores["ap10"], served.floor)
 
 
 users = ServedMeasure(
@@ -53,7 +65,7 @@ users = ServedMeasure(
     unit="count",
     main=True,
     by_clicks=True,
-    compute=lambda served: len(served.scores["ap10"]),
+    compute=lambda served: served.people,
 )
 queries = ServedMeasure(
     name="queries",
@@ -85,11 +97,12 @@ ap10 = RankingMeasure(
 kept = ServedMeasure(
     name="kept",
     title="Kept",
-    says="The share of what is personal that is left: 1 like the own profile, 0 like one profile for everyone, below 0 "
-    "worse than that.",
-    formula="(AP@10 - B) / (1 - B), where B is the AP@10 of everyone's average profile",
+    says="The share of what is personal that is left: 1 like the own profile, 0 like the better of no profile and one "
+    "for everyone, below 0 worse than that.",
+    formula="(AP@10 - B) / (1 - B), where B is the larger AP@10 of plain and everyone: what one has for nothing",
     better="higher",
     high=1,
+    interval=True,
     main=True,
     headline=True,
     compute=_kept,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Claim, Release, Suppressed
@@ -15,9 +16,10 @@ from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.attacks.linkage import Linkage, link
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
-from shoal.evaluation.measures.base import ReleaseMeasure
+from shoal.evaluation.measures.base import Column, ReleaseMeasure
 from shoal.evaluation.measures.occurrences import NEAR, Standing, stand
-from shoal.evaluation.measures.registry import columns, columns_of, measures_of
+from shoal.evaluation.measures.registry import columns, measures_of
+from shoal.evaluation.statistics import intervals
 
 T = TypeVar("T")
 
@@ -80,16 +82,37 @@ def _linked(measured: MeasuredRelease, m: int) -> Linkage:
     return link(measured.view, measured.assignment, measured.victims, measured.known(m), progress=measured.progress)
 
 
-def measure_release(measured: MeasuredRelease, wanted: Iterable[str] = ()) -> dict[str, float]:
-    """The measures of a release by the names of the columns of results.csv: all, or those wanted.
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """The measures of a release by the names of their columns; of some, the values of each victim."""
 
-    One that does not apply is absent.
-    """
-    names = set(wanted) or set(columns_of(ReleaseMeasure))
-    found: dict[str, float] = {}
+    values: dict[str, float]
+    of_victims: dict[str, np.ndarray]
+    victims: np.ndarray  # rows of the users of the log
+
+
+def take_measures(measured: MeasuredRelease, wanted: Iterable[str] = ()) -> Measurements:
+    """All measures, or those with a column that is wanted. One that does not apply is absent."""
+    names = set(wanted) or set(columns())
+    values: dict[str, float] = {}
+    of_victims: dict[str, np.ndarray] = {}
     for measure in measures_of(ReleaseMeasure):
-        for column in measure.columns:
-            value = measure.value(measured, column.at) if column.name in names else None
-            if value is not None:
-                found[column.name] = value
+        for at in dict.fromkeys(column.at for column in measure.columns if column.name in names):
+            found = measure.of(measured, at)
+            if isinstance(found, np.ndarray):
+                of_victims[Column(measure, at).name] = found
+                found = float(found.mean())
+            if found is not None:
+                values[Column(measure, at).name] = found
+    return Measurements(values, of_victims, measured.victims.user)
+
+
+def measure_release(measured: MeasuredRelease, wanted: Iterable[str] = ()) -> dict[str, float]:
+    """The measures of a release by the names of the columns of results.csv, with intervals where they have any."""
+    taken = take_measures(measured, wanted)
+    found = dict(taken.values)
+    if with_interval := [name for name in taken.of_victims if f"{name}_low" in columns()]:
+        bounds = intervals(np.stack([taken.of_victims[name] for name in with_interval]), seed=measured.seed)
+        for name, (low, high) in zip(with_interval, bounds, strict=True):
+            found |= {f"{name}_low": float(low), f"{name}_high": float(high)}
     return {name: found[name] for name in columns() if name in found}

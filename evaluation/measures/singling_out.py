@@ -8,7 +8,7 @@ from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.release import MeasuredRelease
 
 
-def _uniqueness(measured: MeasuredRelease, m: int) -> float | None:
+def _uniqueness(measured: MeasuredRelease, m: int) -> np.ndarray | None:
     return uniqueness(measured.view, measured.victims, measured.known(m)) if len(measured.victims) else None
 
 
@@ -44,6 +44,7 @@ unique = ReleaseMeasure(
     high=1,
     unit="share",
     at=KNOWN,
+    interval=True,
     compute=_uniqueness,
 )
 anonymity_min = ReleaseMeasure(

@@ -1,6 +1,6 @@
 """How much of a person's own ranking does a published profile keep? The protocol of Zhu & Xiong, for every method."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -34,6 +34,11 @@ class TestQueries:
 
     def __len__(self) -> int:
         return len(self.user)
+
+    def of_people_with(self, profiles: Profiles) -> "TestQueries":
+        """The queries of those who have a profile: for others there is nothing personal to keep."""
+        personal = profiles.size[self.user] > 0
+        return replace(self, user=self.user[personal], query=self.query[personal], documents=self.documents[personal])
 
 
 def choose_queries(

@@ -35,10 +35,6 @@ class Truth:
         rankings = Rankings(np.take_along_axis(self.relevant, order, axis=1), self.total)
         return {f"{m.name}{self.suffix}": self._per_user(m.compute(rankings)) for m in measures_of(RankingMeasure)}
 
-    def zeros(self) -> dict[str, np.ndarray]:
-        """The scores of a method that gave nothing."""
-        return {f"{m.name}{self.suffix}": np.zeros(len(self.users)) for m in measures_of(RankingMeasure)}
-
     def _per_user(self, values: np.ndarray) -> np.ndarray:
         place = np.searchsorted(self.users, self.user)
         return np.bincount(place, weights=values) / np.bincount(place)

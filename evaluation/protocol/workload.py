@@ -1,7 +1,7 @@
 """What is the same for every setting? The split log, the test queries with their candidates, and what is relevant."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -48,11 +48,8 @@ def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -
     queries = _queries(experiment, test, index, folder, progress)
     known = experiment.knowledge()
     profiles = build_profiles(train, known.words)
-    personal = profiles.size[queries.user] > 0
-    without = len(np.unique(queries.user[~personal]))
-    queries = replace(
-        queries, user=queries.user[personal], query=queries.query[personal], documents=queries.documents[personal]
-    )
+    without = int((profiles.size[np.unique(queries.user)] == 0).sum())
+    queries = queries.of_people_with(profiles)
     if not len(queries):
         raise InputError(
             f"no test query of {experiment.log} finds {FEWEST_CANDIDATES} documents in {experiment.corpus} for a user "

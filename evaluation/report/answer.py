@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 
-from shoal.corpus.store.datasets import CORPORA
 from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text, listed, number, percent
-from shoal.evaluation.report.points import best_at, front, having, is_control, name_of
+from shoal.evaluation.report.points import front, having, is_control, name_of
 from shoal.evaluation.run.results import Results, Row
+from shoal.evaluation.statistics import CLEAR
 
-RISKS = (0.01, 0.05, 0.1, 0.2)
-_SHARE = {0.01: "one in a hundred", 0.05: "one in twenty", 0.1: "one in ten", 0.2: "one in five"}
+CHOSEN = 0.05  # the risk that the first sentence speaks of
+_SHARE = {0.01: "one in a hundred", 0.05: "one in twenty", 0.1: "one in ten"}
+_MEANING = {"plain": "no profile at all", "everyone": "everyone's average", "random": "groups made at random"}
 
 
 def simulated(results: Results) -> bool:
-    """Whether the users of the log are made up: its name says so."""
-    log = str(results.experiment["log"])
-    return log in CORPORA or log.startswith("simulated")
+    """Whether the users of the log are made up, as the log says."""
+    return results.data.get("people") == "simulated"
 
 
 def answer(results: Results) -> list[Block]:
@@ -23,47 +23,67 @@ def answer(results: Results) -> list[Block]:
     blocks: list[Block] = [Heading("The answer", 2)]
     if simulated(results):
         blocks.append(Text("**Simulated users.** The log of this experiment is made up, calibrated to AOL's.", "label"))
-    blocks.append(Text(_lead(rows), "lead"))
+    blocks.append(Text(_lead(results), "lead"))
     blocks.append(Points(tuple(_findings(results, rows))))
-    blocks += [table for table in (_target(results), _at_risks(rows)) if table]
+    blocks += [table for table in (_at_risks(results), _target(results)) if table]
     return [*blocks, Text(_measured_on(results), "aside")]
 
 
-def _lead(rows: Sequence[Row]) -> str:
-    methods = [row for row in rows if not is_control(row)]
-    best = best_at(methods, "ap10", "linkage5", 0.05)
-    if not having(methods, "ap10", "linkage5"):
+def _lead(results: Results) -> str:
+    chosen = next((row for row in results.answers if row["risk"] == CHOSEN), None)
+    if chosen is None:
         return "No method was attacked in this experiment, so precision cannot be set against risk."
-    if best is None:
-        least = min(having(methods, "linkage5"), key=lambda row: row["linkage5"])
-        return (
-            f"No setting keeps the risk of being found at one in twenty or less. The safest is `{name_of(least)}`: an "
-            f"attacker who knows five of a person's terms finds {percent(least['linkage5'])} of the people."
-        )
-    return (
-        f"If an attacker who knows five of a person's terms may find at most one person in twenty, `{name_of(best)}` "
-        f"keeps most precision: **AP@10 {_with_interval(best)}** (1 is the ranking by the own profile), and "
-        f"{percent(best['linkage5'])} of the people are found.{_kept(best)}"
-    )
+    return sentence(chosen)
 
 
-def _with_interval(row: Row, name: str = "ap10") -> str:
+def sentence(row: Row) -> str:
+    """Who is best at a risk, in words."""
+    by = {one["name"]: one for one in row["candidates"]}
+    names = [f"`{name}`" for name in row["leading"]]
+    best = interval_of(by[row["leading"][0]])
+    found = f"If an attacker who knows five of a person's terms may find at most {_SHARE[row['risk']]},"
+    others = f" Not measured near that risk: {_named(row['not_measured_there'])}." if row["not_measured_there"] else ""
+    match row["verdict"]:
+        case "no method":
+            free = next(name for name in row["leading"] if name in _MEANING and name != "random")
+            has = f"`{free}`, AP@10 {interval_of(by[free])}"
+            told = f"**no method is better than {_MEANING[free]}** ({has}), which needs none"
+        case "no better than random":
+            told = f"**no method is better than {_MEANING['random']}** (AP@10 {interval_of(by['random'])})"
+        case "best":
+            told = f"**{names[0]} serves people best**: AP@10 {best}, where 1 is the ranking by the own profile"
+        case _:
+            told = f"**{listed(names)} cannot be told apart**; the first has AP@10 {best}"
+    return f"{found} {told}.{others}"
+
+
+def _named(names: Sequence[str]) -> str:
+    return listed([f"`{name}`" for name in names])
+
+
+def interval_of(row: Row, name: str = "ap10") -> str:
     value = f"{row[name]:.3f}"
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     return value if low is None or high is None else f"{value} [{low:.3f}, {high:.3f}]"
 
 
-def _kept(row: Row) -> str:
-    if "kept" not in row:
-        return ""
-    if row["kept"] < 0:
-        return " That is worse than serving everyone by the average of all."
-    return f" It keeps {percent(row['kept'])} of what is personal in a ranking."
-
-
 def _findings(results: Results, rows: Sequence[Row]) -> list[str]:
-    found = [_controls(rows), _front(rows), _grouping(results), _worse(rows), _clicks(results), _failures(results)]
+    found = [
+        _controls(rows), _floor(results), _front(results, rows), _grouping(results), _worse(rows), _clicks(results),
+        _failures(results),
+    ]  # fmt: skip
     return [text for text in found if text]
+
+
+def _floor(results: Results) -> str:
+    """What `kept` is counted from."""
+    floor = results.data.get("kept_is_counted_from")
+    if not floor or not having(results.rows, "kept"):
+        return ""
+    return (
+        f"`kept` is counted from {_MEANING[floor]} (`{floor}`), which serves better than the other control that needs "
+        "no personal data."
+    )
 
 
 def _controls(rows: Sequence[Row]) -> str:
@@ -90,38 +110,37 @@ def _risk(rows: Sequence[Row]) -> str:
     return f" with {span} found"
 
 
-def _front(rows: Sequence[Row]) -> str:
-    methods = list(dict.fromkeys(row["method"] for row in front(rows, "ap10", "linkage5") if not is_control(row)))
+def _front(results: Results, rows: Sequence[Row]) -> str:
+    on_it = front(rows, "ap10", "linkage5", 1 / max(1, results.data["users"]))
+    methods = list(dict.fromkeys(row["method"] for row in on_it if not is_control(row)))
     if not methods:
         return ""
-    named = listed([f"`{method}`" for method in methods])
-    return f"Nothing beats {named} on both precision and risk: the front is made of some of their settings."
+    return (
+        f"The front, above which no measured setting lies at no more risk, is of {_named(methods)}. Less than one "
+        "person's worth of risk is not less; whether a difference is more than chance, the tests say."
+    )
 
 
 def _grouping(results: Results) -> str:
-    """Is it grouping well, or grouping at all? Each setting against random groups of about the same size."""
+    """Is it grouping well, or grouping at all? Each setting against random groups at the same risk."""
     against = [row for row in results.comparisons if row["truth"] == "profile" and row["against"].startswith("random")]
-    against = [row for row in against if row["method"] not in ("plain", "everyone", "original")]
     if not against:
         return ""
-    clear = [row for row in against if row["p_holm"] < 0.05]
+    clear = [row for row in against if row["p_holm"] is not None and row["p_holm"] < CLEAR]
     better = sum(row["difference"] > 0 for row in clear)
     return (
-        f"Against random groups of about the same size, {better} of {len(against)} settings keep more precision, "
-        f"{len(clear) - better} keep less, and {len(against) - len(clear)} cannot be told apart (paired "
-        "tests over people, corrected by Holm)."
+        f"Against random groups at equal risk, {better} of {len(against)} settings keep more precision, "
+        f"{len(clear) - better} keep less, and {len(against) - len(clear)} cannot be told apart (paired tests over "
+        "people, corrected by Holm)."
     )
 
 
 def _worse(rows: Sequence[Row]) -> str:
-    worse = [row for row in having(rows, "kept") if row["kept"] < 0 and not is_control(row)]
+    worse = [row for row in having(rows, "kept_high") if row["kept_high"] < 0 and not is_control(row)]
     methods = list(dict.fromkeys(row["method"] for row in worse))
     if not worse:
         return ""
-    return (
-        f"{len(worse)} settings of {listed([f'`{m}`' for m in methods])} serve people worse than one profile for "
-        "everyone would, and that one needs no method."
-    )
+    return f"{len(worse)} settings of {_named(methods)} serve people worse than what needs no personal data."
 
 
 def _clicks(results: Results) -> str:
@@ -132,10 +151,10 @@ def _clicks(results: Results) -> str:
         return ""
     own, plain = clicked["original"], clicked["plain"]
     best = max((row for row in rows if not is_control(row)), key=lambda row: row["ap10_clicks"], default=None)
-    more = f"; of the methods `{name_of(best)}` has most, {_with_interval(best, 'ap10_clicks')}" if best else ""
+    more = f"; of the methods `{name_of(best)}` has most, {interval_of(best, 'ap10_clicks')}" if best else ""
     return (
         f"Measured by what people clicked, the own profile {_verdict(results)}: AP@10 "
-        f"{_with_interval(own, 'ap10_clicks')} against {_with_interval(plain, 'ap10_clicks')} without any{more}. "
+        f"{interval_of(own, 'ap10_clicks')} against {interval_of(plain, 'ap10_clicks')} without any{more}. "
         "(Candidates are ordered by the profile alone, as in the papers; the engine's order then counts for nothing.)"
     )
 
@@ -144,7 +163,7 @@ def _verdict(results: Results) -> str:
     """Whether the own profile serves better than none, by the paired test over people."""
     for row in results.comparisons:
         if (row["method"], row["truth"], row["against"]) == ("original", "clicks", "plain"):
-            if row["p_holm"] >= 0.05:
+            if row["p_holm"] >= CLEAR:
                 return "makes no clear difference"
             return "helps" if row["difference"] > 0 else "**hurts**"
     return "was not compared with none"
@@ -154,7 +173,7 @@ def _failures(results: Results) -> str:
     if not results.failures:
         return ""
     names = [f"`{name_of(row)}` ({row['reason']})" for row in results.failures]
-    return f"{len(names)} settings gave nothing and score 0: {listed(names)}."
+    return f"{len(names)} settings gave nothing, and their rows are blank: {listed(names)}."
 
 
 def _target(results: Results) -> Table | None:
@@ -166,20 +185,31 @@ def _target(results: Results) -> Table | None:
     return Table(columns, lines, "The setting of each method that meets the risk asked for and keeps most precision.")
 
 
-def _at_risks(rows: Sequence[Row]) -> Table | None:
-    """The best setting at each of some risks, and what random groups get there."""
+def _at_risks(results: Results) -> Table | None:
+    """Who is best at each of the risks, and who else was measured there."""
     lines = []
-    for bound in RISKS:
-        best = best_at([row for row in rows if not is_control(row)], "ap10", "linkage5", bound)
-        chance = best_at([row for row in rows if row["method"] == "random"], "ap10", "linkage5", bound)
-        if best is not None:
-            lines.append((
-                f"at most {percent(bound)} ({_SHARE[bound]})", name_of(best), _with_interval(best),
-                percent(best.get("kept", 0.0)), percent(best["linkage5"]),
-                f"{chance['ap10']:.3f} ({name_of(chance)})" if chance else "none",
-            ))  # fmt: skip
-    header = ("people found", "best setting", "AP@10 [95 %]", "kept", "found", "random groups at that risk")
-    return Table(header, tuple(lines), "The best setting at each risk (linkage@5).") if lines else None
+    for row in results.answers:
+        by = {one["name"]: one for one in row["candidates"]}
+        behind = [f"{name} {by[name]['ap10']:.3f}" for name in by if name not in row["leading"]]
+        best = by[row["leading"][0]]
+        lines.append((
+            f"at most {percent(row['risk'])}", _short(row), " to ".join(best["between"]), interval_of(best),
+            ", ".join(behind),
+        ))  # fmt: skip
+    header = ("people found", "best", "the first lies at", "its AP@10 [95 %]", "clearly behind")
+    caption = (
+        "Methods and controls at the same measured risk (linkage@5), each between its two nearest settings. All pairs "
+        "are tested over people and corrected together by Holm."
+    )
+    return Table(header, tuple(lines), caption) if lines else None
+
+
+def _short(row: Row) -> str:
+    names = listed(row["leading"])
+    return {
+        "best": names, "tie": f"tie: {names}", "no method": f"no method beats a control: {names}",
+        "no better than random": f"no method beats random groups: {names}",
+    }[row["verdict"]]  # fmt: skip
 
 
 def _measured_on(results: Results) -> str:

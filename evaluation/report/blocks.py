@@ -54,6 +54,11 @@ def cell(value: object) -> str:
     return number(value) if isinstance(value, int | float) else str(value)
 
 
+def plain(text: str) -> str:
+    """Without marks."""
+    return text.replace("`", "").replace("**", "")
+
+
 def percent(value: float) -> str:
     return f"{100 * value:.0f} %" if abs(value) >= 0.0995 or value == 0 else f"{100 * value:.1f} %"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, cell
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, cell, plain
 
 
 def to_markdown(title: str, blocks: Sequence[Block]) -> str:
@@ -18,13 +18,9 @@ def _block(block: Block) -> str:
         case Points(texts):
             return "\n".join(f"- {text}" for text in texts)
         case Picture(name, _, caption):
-            return f"![{_plain(caption)}]({name}.png)\n\n*{_plain(caption)}*"
+            return f"![{plain(caption)}]({name}.png)\n\n*{plain(caption)}*"
         case Table():
             return _table(block)
-
-
-def _plain(text: str) -> str:
-    return text.replace("`", "").replace("**", "")
 
 
 def _table(table: Table) -> str:

@@ -61,11 +61,16 @@ def swept(rows: Sequence[Measured]) -> str:
     return next((name for name in names if len({values.get(name) for values in given}) > 1), "")
 
 
-def front(rows: Sequence[Row], precision: str, risk: str) -> list[Row]:
-    """The settings for which no other has as much precision at less risk, or more at the same; least risk first."""
+def front(rows: Sequence[Row], precision: str, risk: str, tolerance: float = 0.0) -> list[Row]:
+    """The settings for which no other has as much precision at less risk, or more at the same; least risk first.
+
+    Risks that differ by less than the tolerance are the same.
+    """
+    there = sorted(having(rows, precision, risk), key=lambda row: (row[risk], -row[precision], name_of(row)))
     best: list[Row] = []
-    for row in sorted(having(rows, precision, risk), key=lambda row: (row[risk], -row[precision], name_of(row))):
-        if not best or row[precision] > best[-1][precision]:
+    for row in there:
+        same = [other[precision] for other in there if other[risk] <= row[risk] + tolerance]
+        if row[precision] >= max(same) and (not best or row[precision] > best[-1][precision]):
             best.append(row)
     return best
 

@@ -95,7 +95,9 @@ def _films(films: FilmResults | None) -> list[Block]:
 def _tradeoffs(results: Results, made: Sequence[Curve], styles: Styles) -> list[Block]:
     blocks: list[Block] = []
     for name, precision, risk, title in _PICTURES:
-        drawn = tradeoff(results.rows, made, styles, precision, risk, title)
+        drawn = tradeoff(
+            results.rows, made, styles, precision, risk, title, tolerance=1 / max(1, results.data["users"])
+        )
         if drawn is not None:
             blocks.append(Picture(name, drawn, _caption(results, precision, risk)))
     return [Heading("Precision against risk", 2), *blocks] if blocks else []

@@ -23,15 +23,20 @@ def tradeoff(
     risk: str,
     title: str,
     named: str = "",
+    tolerance: float = 0.0,
 ) -> dict[str, Any] | None:
-    """The picture, or None where no method has both measures. `named` is the precision's name, if not the usual."""
+    """The picture, or None where no method has both measures. `named` is the precision's name, if not the usual.
+
+    Risks that differ by less than the tolerance are the same to the front.
+    """
     methods = [c for c in made if not is_control(c.rows[0]) and having(c.rows, precision, risk)]
     if not methods:
         return None
     x = alt.X("x:Q", title=f"{_axis_title(risk)}   (less risk is left)", scale=_risk_scale(rows, risk), axis=axis())
     y = alt.Y("y:Q", title=named or _axis_title(precision), axis=axis(), scale=alt.Scale(zero=False, nice=True))
-    drawn = curves([p for c in methods for p in _points(c, rows, precision, risk)], x, y, styles, title="method")
-    parts: list[Any] = [_front(rows, precision, risk, x, y), drawn, *_controls(rows, made, precision, risk, x, y)]
+    drawn = curves([p for c in methods for p in _points(c, precision, risk)], x, y, styles, title="method")
+    band = _front(front(rows, precision, risk, tolerance), precision, risk, x, y)
+    parts: list[Any] = [band, drawn, *_controls(made, precision, risk, x, y)]
     return finished(alt.layer(*parts).resolve_scale(color="independent", shape="independent"), title, _LEGEND)
 
 
@@ -41,10 +46,10 @@ def _axis_title(name: str) -> str:
     return column.title if column.short == column.title else f"{column.short}: {column.title.lower()}"
 
 
-def _points(curve: Curve, rows: Sequence[Row], precision: str, risk: str) -> list[dict[str, Any]]:
+def _points(curve: Curve, precision: str, risk: str) -> list[dict[str, Any]]:
     return [
         {"x": row[risk], "y": row[precision], "curve": curve.name, "step": step, "tell": tell(row, precision, risk)}
-        | _interval(row, rows, precision)
+        | _interval(row, precision)
         for step, row in enumerate(having(curve.rows, precision, risk))
     ]
 
@@ -53,24 +58,10 @@ def tell(row: Row, precision: str, risk: str) -> str:
     return f"{name_of(row)}: {precision} {row[precision]:.3f}, {risk} {row[risk]:.3g}"
 
 
-def _interval(row: Row, rows: Sequence[Row], precision: str) -> dict[str, float]:
-    """The bootstrap interval; that of `kept` follows from that of AP@10, of which it is a linear function."""
-    if precision == "kept":
-        low, high = (row.get(f"ap10_{end}") for end in ("low", "high"))
-        base = everyone_of(rows)
-        if low is None or high is None or base is None:
-            return {}
-        return {"low": (low - base) / (1 - base), "high": (high - base) / (1 - base)}
+def _interval(row: Row, precision: str) -> dict[str, float]:
+    """The bootstrap interval over people."""
     low, high = row.get(f"{precision}_low"), row.get(f"{precision}_high")
     return {} if low is None or high is None else {"low": low, "high": high}
-
-
-def everyone_of(rows: Sequence[Row]) -> float | None:
-    """AP@10 of `everyone`, also where it is no row: `kept` of any other setting tells it."""
-    for row in having(rows, "ap10", "kept"):
-        if row["kept"] < 0.999:
-            return float((row["ap10"] - row["kept"]) / (1 - row["kept"]))
-    return None
 
 
 def _risk_scale(rows: Sequence[Row], risk: str) -> alt.Scale:
@@ -81,21 +72,19 @@ def _risk_scale(rows: Sequence[Row], risk: str) -> alt.Scale:
     return alt.Scale(domain=[-0.02 * max(values), 1.04 * max(values)] if max(values) else [-0.01, 1])
 
 
-def _front(rows: Sequence[Row], precision: str, risk: str, x: alt.X, y: alt.Y) -> alt.Chart:
-    data = [{"x": row[risk], "y": row[precision]} for row in front(rows, precision, risk)]
+def _front(on_it: Sequence[Row], precision: str, risk: str, x: alt.X, y: alt.Y) -> alt.Chart:
+    data = [{"x": row[risk], "y": row[precision]} for row in on_it]
     base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
     return base.mark_line(interpolate="step-after", strokeWidth=7, opacity=0.3, color="#999999")
 
 
-def _controls(
-    rows: Sequence[Row], made: Sequence[Curve], precision: str, risk: str, x: alt.X, y: alt.Y
-) -> list[alt.Chart]:
+def _controls(made: Sequence[Curve], precision: str, risk: str, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     parts: list[alt.Chart] = []
     controls = [curve for curve in made if is_control(curve.rows[0]) and having(curve.rows, precision, risk)]
     alike = [curve for curve in controls if curve.method in _ALIKE]
     upper = max(alike, key=lambda curve: having(curve.rows, precision, risk)[0][precision], default=None)
     for curve in controls:
-        data = _points(curve, rows, precision, risk)
+        data = _points(curve, precision, risk)
         base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
         shape = _CONTROL_MARKS.get(curve.method, "circle")
         if len(data) > 1:

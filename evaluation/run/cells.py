@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +21,7 @@ from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.registry import columns_of, measures
-from shoal.evaluation.measures.release import MeasuredRelease, measure_release
+from shoal.evaluation.measures.release import MeasuredRelease, Measurements, take_measures
 from shoal.evaluation.protocol.precision import published_cosines
 from shoal.evaluation.protocol.workload import Workload
 from shoal.evaluation.run.cache import plugin_digest, read_arrays, write_arrays
@@ -28,6 +29,7 @@ from shoal.evaluation.run.memory import PeakMemory
 from shoal.search.index import Index, index_for
 
 _FEW = 60  # users
+NOTHING = Measurements({}, {}, np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +37,11 @@ class Cell:
     """The scores of every evaluated user, the measures of the release, and the cost of making it."""
 
     scores: dict[str, np.ndarray]
-    measures: dict[str, float]
-    sharing: float  # users per published profile, in the mean; 0 where nothing is published
+    measured: Measurements
     seconds: float  # of the method
     peak_mb: float
     cell_seconds: float  # of the method and of all that is measured of it
-    failure: str = ""  # why the method gave nothing: it then scores 0 on every user
+    failure: str = ""  # why the method gave nothing, and nothing was measured
 
 
 class Laboratory:
@@ -78,8 +79,9 @@ class Laboratory:
         arrays = read_arrays(self.path(setting, seed))
         if arrays is None or "rest" not in arrays:
             return None
-        rest = json.loads(str(arrays.pop("rest")))
-        return Cell(scores=arrays, **rest)
+        rest = json.loads(str(arrays["rest"]))
+        scores, of_victims = (_under(name, arrays) for name in ("scores", "victims"))
+        return Cell(scores, Measurements(rest.pop("measures"), of_victims, arrays["who"]), **rest)
 
     def run(self, setting: Setting, seed: int, progress: Progress = silent) -> Cell:
         """Make a cell and keep it. A method that refuses the log, or breaks on it, is a result and not an end."""
@@ -88,12 +90,14 @@ class Laboratory:
         except Cancelled:
             raise
         except InputError as error:
-            cell = self.failed(str(error))
+            cell = failed(str(error))
         except Exception as error:  # any method may be of another package
-            return self.failed(f"{type(error).__name__}: {error}")
-        rest = {"measures": cell.measures, "sharing": cell.sharing, "seconds": cell.seconds,
-                "peak_mb": cell.peak_mb, "cell_seconds": cell.cell_seconds, "failure": cell.failure}  # fmt: skip
-        write_arrays(self.path(setting, seed), **cell.scores, rest=np.array(json.dumps(rest)))
+            return failed(f"{type(error).__name__}: {error}")
+        rest = {"measures": cell.measured.values, "seconds": cell.seconds, "peak_mb": cell.peak_mb,
+                "cell_seconds": cell.cell_seconds, "failure": cell.failure}  # fmt: skip
+        arrays = {f"scores.{name}": values for name, values in cell.scores.items()}
+        arrays |= {f"victims.{name}": values for name, values in cell.measured.of_victims.items()}
+        write_arrays(self.path(setting, seed), **arrays, who=cell.measured.victims, rest=np.array(json.dumps(rest)))
         return cell
 
     def _measured(self, setting: Setting, seed: int, progress: Progress) -> Cell:
@@ -103,9 +107,8 @@ class Laboratory:
             start = time.perf_counter()
             made = method.run(self.workload.train, profiles=self.profiles, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
-        sharing = len(made.assignment.user) / len(made.release) if len(made.release) else 0.0
-        scores, measures = self._scores(made), self._measures(made, seed, progress)
-        return Cell(scores, measures, sharing, seconds, memory.megabytes, time.perf_counter() - start)
+        scores, measured = self._scores(made), self._measures(made, seed, progress)
+        return Cell(scores, measured, seconds, memory.megabytes, time.perf_counter() - start)
 
     def _warm_up(self, method: Method, progress: Progress) -> None:
         """Run a method on a few users first, so that its time is not that of loading a dictionary or of compiling."""
@@ -124,21 +127,25 @@ class Laboratory:
         )
         return {name: values for truth in workload.truths for name, values in truth.scores(cosine).items()}
 
-    def _measures(self, made: Anonymized, seed: int, progress: Progress) -> dict[str, float]:
+    def _measures(self, made: Anonymized, seed: int, progress: Progress) -> Measurements:
         """Attacks on the release and its utility: all, or those that are wanted."""
         wanted = [name for name in columns_of(ReleaseMeasure) if name in self.experiment.measures]
         if self.experiment.measures and not wanted:
-            return {}
+            return NOTHING
         measured = MeasuredRelease(
             made.release, made.assignment, self.workload.train, self.knowledge, seed, self.experiment.victims,
             made.claim, made.suppressed, later_log=self.workload.test, progress=progress,
         )  # fmt: skip
-        return measure_release(measured, wanted)
+        return take_measures(measured, wanted)
 
-    def failed(self, reason: str) -> Cell:
-        """The cell of a method that gave nothing."""
-        zeros = {name: values for truth in self.workload.truths for name, values in truth.zeros().items()}
-        return Cell(zeros, {}, 0.0, 0.0, 0.0, 0.0, " ".join(reason.split()))
+
+def failed(reason: str) -> Cell:
+    """The cell of a method that gave nothing."""
+    return Cell({}, NOTHING, 0.0, 0.0, 0.0, " ".join(reason.split()))
+
+
+def _under(name: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {key.partition(".")[2]: values for key, values in arrays.items() if key.startswith(f"{name}.")}
 
 
 def _other_code(method: str) -> list[str]:

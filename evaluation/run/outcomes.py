@@ -9,6 +9,7 @@ import numpy as np
 from shoal.corpus.logs.aol import Rejected
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
+from shoal.evaluation.experiment.levels import level_settings
 from shoal.evaluation.experiment.settings import Setting, distinct, make_setting
 from shoal.evaluation.protocol.workload import Workload, prepare
 from shoal.evaluation.run.cells import Cell, Laboratory
@@ -19,16 +20,17 @@ CONTROLS = ("plain", "everyone", "random", "original")
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A setting's cells, in the mean over seeds."""
+    """A setting's cells, in the mean over seeds. One that failed with any seed has a reason and nothing else."""
 
     setting: Setting
     scores: dict[str, np.ndarray]  # per user
     measures: dict[str, float]
-    sharing: float
+    of_victims: dict[str, np.ndarray]  # of each victim of any seed, the sum over the seeds that drew it
+    times: np.ndarray  # how many seeds drew each victim
     seconds: float
     peak_mb: float
     cell_seconds: float
-    failure: str
+    failure: str = ""
 
     @property
     def ap10(self) -> float:
@@ -65,15 +67,36 @@ def with_controls(settings: Sequence[Setting]) -> list[Setting]:
     return distinct([*settings, *(make_setting(name, {}) for name in missing)])
 
 
+def with_all_controls(settings: Sequence[Setting]) -> list[Setting]:
+    """The same, and random groups of several sizes, whatever others were asked for.
+
+    Every setting is compared with random groups at its own risk, and that must not depend on what was asked for.
+    """
+    return distinct([*with_controls(settings), *level_settings("random")])
+
+
 def _outcome(setting: Setting, cells: Sequence[Cell]) -> Outcome:
-    shared = [name for name in cells[0].measures if all(name in cell.measures for cell in cells)]
-    return Outcome(
-        setting,
-        {name: np.mean([cell.scores[name] for cell in cells], axis=0) for name in cells[0].scores},
-        {name: float(np.mean([cell.measures[name] for cell in cells])) for name in shared},
-        float(np.mean([cell.sharing for cell in cells])),
+    costs = (
         float(np.mean([cell.seconds for cell in cells])),
         float(np.max([cell.peak_mb for cell in cells])),
         float(np.mean([cell.cell_seconds for cell in cells])),
-        next((cell.failure for cell in cells if cell.failure), ""),
     )
+    if failure := next((cell.failure for cell in cells if cell.failure), ""):
+        return Outcome(setting, {}, {}, {}, np.empty(0), *costs, failure)
+    shared = [name for name in cells[0].measured.values if all(name in cell.measured.values for cell in cells)]
+    drawn = np.concatenate([cell.measured.victims for cell in cells])
+    who, times = np.unique(drawn, return_counts=True)
+    return Outcome(
+        setting,
+        {name: np.mean([cell.scores[name] for cell in cells], axis=0) for name in cells[0].scores},
+        {name: float(np.mean([cell.measured.values[name] for cell in cells])) for name in shared},
+        {name: _summed(cells, name, who) for name in cells[0].measured.of_victims if name in shared},
+        times,
+        *costs,
+    )
+
+
+def _summed(cells: Sequence[Cell], name: str, who: np.ndarray) -> np.ndarray:
+    place = np.searchsorted(who, np.concatenate([cell.measured.victims for cell in cells]))
+    values = np.concatenate([cell.measured.of_victims[name] for cell in cells])
+    return np.bincount(place, weights=values, minlength=len(who))

@@ -23,6 +23,7 @@ class Results:
     experiment: dict[str, Any]
     data: dict[str, Any]  # what was measured on: users, events, what was left out
     rows: list[Row]
+    answers: list[Row]  # who is best at each of some risks
     comparisons: list[Row]
     losers: list[Row]
     failures: list[Row]
@@ -31,7 +32,7 @@ class Results:
 
 
 def columns_in(rows: Sequence[Row]) -> list[str]:
-    """The columns that some row has: method and setting, the measures in their order, then the rest."""
+    """The columns that some row has: method and setting, the measures in their order, then why a setting failed."""
     there = {name for row in rows for name in row}
     first = [name for name in ("method", "params", *columns()) if name in there]
     return first + sorted(there.difference(first))

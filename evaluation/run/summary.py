@@ -1,20 +1,22 @@
 """What do the outcomes say? One row per setting with intervals, and each setting against the controls."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.measures.base import Measure, RankingMeasure, Served, ServedMeasure
-from shoal.evaluation.measures.registry import measures_of
+from shoal.evaluation.measures.precision import FREE, better_control
+from shoal.evaluation.measures.registry import columns, measures_of
 from shoal.evaluation.protocol.truth import Truth
-from shoal.evaluation.run.outcomes import CONTROLS, Outcome, Run, with_controls
+from shoal.evaluation.run.matched_risk import RISK, answers, random_at
+from shoal.evaluation.run.outcomes import CONTROLS, Outcome, Run, with_all_controls
 from shoal.evaluation.run.results import Results, Row, rounded
-from shoal.evaluation.run.statistics import compare, holm, intervals, losers
+from shoal.evaluation.statistics import compare, ends, intervals, losers, resampled_means
 
 M = TypeVar("M", bound=Measure)
 
@@ -22,53 +24,96 @@ M = TypeVar("M", bound=Measure)
 def conduct(run: Run, progress: Progress = silent) -> Results:
     """Measure all settings of the experiment, and the controls that they are compared with."""
     asked = list(run.experiment.settings)
-    return summarize(run, run.measure(with_controls(asked), progress), len(asked))
+    return summarize(run, run.measure(with_all_controls(asked), progress), len(asked))
 
 
 def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequence[Row] = ()) -> Results:
     """The results of the first `asked` outcomes; the others are there to compare with."""
     shown, seed = outcomes[:asked], run.experiment.seeds[0]
-    named = [(outcome, _named(outcome)) for outcome in shown]
+    worked = [o for o in outcomes if not o.failure]
+    good = [o for o in shown if not o.failure]
+    floor = floor_of(worked)
+    comparisons = [row for truth in run.workload.truths for row in _comparisons(good, worked, truth.suffix, seed)]
     return Results(
         experiment=_told(run.experiment),
-        data=_data(run),
-        rows=_rows(run, shown, outcomes),
-        comparisons=[row for truth in run.workload.truths for row in _comparisons(shown, outcomes, truth.suffix, seed)],
-        losers=[name | asdict(losers(o.scores["ap10"], run.workload.profile_size)) for o, name in named],
-        failures=[name | {"reason": o.failure} for o, name in named if o.failure],
-        costs=[
-            name | {"seconds": o.seconds, "peak_mb": o.peak_mb, "cell_seconds": o.cell_seconds} for o, name in named
-        ],
+        data=_data(run) | {"kept_is_counted_from": floor.setting.method},
+        rows=_rows(run, shown, floor),
+        answers=answers(worked, len(run.workload.train.users), seed),
+        comparisons=comparisons,
+        losers=[_named(o) | asdict(losers(o.scores["ap10"], run.workload.profile_size)) for o in good],
+        failures=[_named(o) | {"reason": o.failure} for o in shown if o.failure],
+        costs=[_named(o) | {"seconds": o.seconds, "peak_mb": o.peak_mb, "cell_seconds": o.cell_seconds} for o in shown],
         target=list(target),
     )
+
+
+def floor_of(outcomes: Sequence[Outcome]) -> Outcome:
+    """The control that `kept` is counted from."""
+    free = {o.setting.method: o for o in outcomes if o.setting.method in FREE}
+    return free[better_control({name: o.ap10 for name, o in free.items()})]
 
 
 def _named(outcome: Outcome) -> Row:
     return {"method": outcome.setting.method, "params": outcome.setting.params}
 
 
-def _rows(run: Run, shown: Sequence[Outcome], outcomes: Sequence[Outcome]) -> list[Row]:
-    rows = [_named(o) for o in shown]
-    for truth in run.workload.truths:
-        for row, served in zip(rows, _served(truth, shown, outcomes), strict=True):
-            row |= {f"{m.name}{truth.suffix}": rounded(m.compute(served)) for m in _of(ServedMeasure, truth)}
-        for name in (f"{m.name}{truth.suffix}" for m in _of(RankingMeasure, truth) if m.interval):
-            bounds = intervals(np.stack([o.scores[name] for o in shown]), run.experiment.seeds[0])
-            for row, (low, high) in zip(rows, bounds, strict=True):
-                row |= {f"{name}_low": rounded(low), f"{name}_high": rounded(high)}
-    for row, outcome in zip(rows, shown, strict=True):
-        row |= {name: rounded(float(values.mean())) for name, values in outcome.scores.items()}
-        row |= {name: rounded(value) for name, value in outcome.measures.items()}
-    wanted = {"method", "params", *run.experiment.measures} if run.experiment.measures else None
+def _rows(run: Run, shown: Sequence[Outcome], floor: Outcome) -> list[Row]:
+    """A row for each setting; of one that failed, the reason and nothing else."""
+    rows = [_named(o) | ({"failure": o.failure} if o.failure else {}) for o in shown]
+    good = [(row, o) for row, o in zip(rows, shown, strict=True) if not o.failure]
+    if good:
+        for truth in run.workload.truths:
+            _add_served(good, floor, truth, run.experiment.seeds[0])
+        _add_measures(good, run.experiment.seeds[0])
+    wanted = {"method", "params", "failure", *run.experiment.measures} if run.experiment.measures else None
     return [{name: value for name, value in row.items() if wanted is None or name in wanted} for row in rows]
 
 
-def _served(truth: Truth, shown: Sequence[Outcome], outcomes: Sequence[Outcome]) -> list[Served]:
-    """How each setting served the people of a truth."""
-    ap10 = f"ap10{truth.suffix}"
-    floor = next(o.scores[ap10] for o in outcomes if o.setting.method == "everyone")
-    names = [(measure.name, f"{measure.name}{truth.suffix}") for measure in measures_of(RankingMeasure)]
-    return [Served({name: o.scores[full] for name, full in names}, floor, len(truth.row)) for o in shown]
+def _add_served(good: Sequence[tuple[Row, Outcome]], floor: Outcome, truth: Truth, seed: int) -> None:
+    """The scores of rankings against one truth, what follows from them, and the intervals of both over people."""
+    names = [measure.name for measure in measures_of(RankingMeasure)]
+    values = np.stack([o.scores[f"{name}{truth.suffix}"] for name in names for o in (*(o for _, o in good), floor)])
+    served, drawn = (
+        _served(means.reshape(len(names), len(good) + 1, *means.shape[1:]), names, truth)
+        for means in (values.mean(axis=1), resampled_means(values, seed=seed))
+    )
+    found: dict[str, Any] = {}
+    kinds: list[RankingMeasure | ServedMeasure] = [*_of(RankingMeasure, truth), *_of(ServedMeasure, truth)]
+    for measure in kinds:
+        name = f"{measure.name}{truth.suffix}"
+        found[name] = _value(measure, served)
+        if measure.interval:
+            bounds = ends(_value(measure, drawn))
+            found |= {f"{name}_low": bounds[:, 0], f"{name}_high": bounds[:, 1]}
+    for i, (row, _) in enumerate(good):
+        row |= {name: _one(values, i) for name, values in found.items()}
+
+
+def _served(means: np.ndarray, names: Sequence[str], truth: Truth) -> Served:
+    """Means of each measure and setting, the control's last, as measures take them."""
+    scores = {name: means[i, :-1] for i, name in enumerate(names)}
+    return Served(scores, means[names.index("ap10"), -1], len(truth.users), len(truth.row))
+
+
+def _value(measure: RankingMeasure | ServedMeasure, served: Served) -> Any:
+    return served.scores[measure.name] if isinstance(measure, RankingMeasure) else measure.compute(served)
+
+
+def _one(values: Any, i: int) -> float:
+    """A row's value, or the one of all rows."""
+    return rounded(float(values[i])) if isinstance(values, np.ndarray) else rounded(values)
+
+
+def _add_measures(good: Sequence[tuple[Row, Outcome]], seed: int) -> None:
+    """The measures of releases, and the intervals over people of those that have any."""
+    for row, outcome in good:
+        row |= {name: rounded(value) for name, value in outcome.measures.items()}
+    for name in [c.name for c in columns().values() if c.end == "" and f"{c.name}_low" in columns()]:
+        have = [(row, o) for row, o in good if name in o.of_victims]
+        if have:
+            bounds = intervals(np.stack([o.of_victims[name] for _, o in have]), have[0][1].times, seed)
+            for (row, _), (low, high) in zip(have, bounds, strict=True):
+                row |= {f"{name}_low": rounded(low), f"{name}_high": rounded(high)}
 
 
 def _of(kind: type[M], truth: Truth) -> list[M]:
@@ -76,29 +121,51 @@ def _of(kind: type[M], truth: Truth) -> list[M]:
     return [measure for measure in measures_of(kind) if bool(truth.suffix) in measure.truths]
 
 
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A setting beside what it is compared with."""
+
+    outcome: Outcome
+    against: str
+    between: tuple[str, ...]
+    scores: np.ndarray
+    tested: bool
+
+
 def _comparisons(shown: Sequence[Outcome], outcomes: Sequence[Outcome], suffix: str, seed: int) -> list[Row]:
-    """Every setting against its controls, by AP@10 of each user, the p-values of all corrected together."""
-    pairs = [(outcome, control) for outcome in shown for control in _controls(outcome, outcomes)]
+    """Every setting against its controls, by AP@10 of each user.
+
+    The family that is corrected together: each setting against `plain`, `everyone` and random groups at its own risk.
+    Not in it are pairs whose answer is known before (anything against `original`, whose ranking is the truth) and pairs
+    that are there already the other way round.
+    """
     name = f"ap10{suffix}"
-    found = compare([o.scores[name] for o, _ in pairs], [c.scores[name] for _, c in pairs], seed)
-    corrected = holm(np.array([paired.p for paired in found]))
+    pairs = [pair for outcome in shown for pair in _pairs(outcome, outcomes, name)]
+    seen: set[frozenset[str]] = set()
+    tested = []
+    for pair in pairs:
+        both = frozenset({str(pair.outcome.setting), pair.against})
+        tested.append(pair.tested and both not in seen)
+        seen |= {both} if pair.tested else set()
+    found = compare([(pair.outcome.scores[name], pair.scores) for pair in pairs], tested, seed)
     return [
-        _named(outcome)
-        | {"truth": "clicks" if suffix else "profile", "against": str(control.setting)}
-        | {key: rounded(value) for key, value in asdict(paired).items()}
-        | {"p_holm": rounded(p)}
-        for (outcome, control), paired, p in zip(pairs, found, corrected, strict=True)
+        _named(pair.outcome)
+        | {"truth": "clicks" if suffix else "profile", "against": pair.against, "between": " and ".join(pair.between)}
+        | {key: None if value is None else rounded(value) for key, value in asdict(paired).items()}
+        for pair, paired in zip(pairs, found, strict=True)
     ]
 
 
-def _controls(outcome: Outcome, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The controls of a setting; of several `random` ones, that whose groups are nearest in size."""
+def _pairs(outcome: Outcome, outcomes: Sequence[Outcome], name: str) -> list[_Pair]:
     found = []
-    for name in CONTROLS:
-        same = [o for o in outcomes if o.setting.method == name]
-        nearest = min(same, key=lambda o: abs(np.log((o.sharing or 1) / (outcome.sharing or 1))))
-        if outcome.setting.method != name:
-            found.append(nearest)
+    for control in outcomes:
+        method = control.setting.method
+        if method in ("plain", "everyone", "original") and method != outcome.setting.method:
+            found.append(_Pair(outcome, method, (), control.scores[name], method != "original"))
+    if outcome.setting.method not in CONTROLS and RISK in outcome.measures:
+        point = random_at(outcome.measures[RISK], outcomes, name)
+        if point is not None:
+            found.append(_Pair(outcome, "random at equal risk", point.settings, point.scores, True))
     return found
 
 
@@ -116,5 +183,5 @@ def _data(run: Run) -> Row:
         "users": len(work.train.users), "events": len(work.train) + len(work.test), "profile_events": len(work.train),
         "evaluated_users": len(work.users), "evaluated_queries": len(work.queries),
         "queries_with_too_few_candidates": work.queries.left_out, "users_without_profile": work.without_profile,
-        "rejected_rows": len(run.rejected),
+        "rejected_rows": len(run.rejected), "people": work.train.people,
     }  # fmt: skip

@@ -16,9 +16,9 @@ from shoal.evaluation.experiment.settings import Setting, distinct, make_setting
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.precision import share_kept
 from shoal.evaluation.measures.registry import columns_of
-from shoal.evaluation.run.outcomes import Outcome, Run, with_controls
+from shoal.evaluation.run.outcomes import Outcome, Run, with_all_controls
 from shoal.evaluation.run.results import Results, Row, rounded
-from shoal.evaluation.run.summary import summarize
+from shoal.evaluation.run.summary import floor_of, summarize
 
 ROUNDS = 4
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -61,7 +61,7 @@ def parse_risk(text: str) -> Risk:
 def seek(run: Run, risk: Risk, progress: Progress = silent) -> Results:
     """Measure the experiment's settings, then go on between the last that fails and the first that meets the risk."""
     settings = list(run.experiment.settings)
-    controls = with_controls(settings)[len(settings) :]
+    controls = with_all_controls(settings)[len(settings) :]
     outcomes = run.measure(settings, progress)
     for _ in range(ROUNDS):
         between = distinct(s for method in _methods(settings) for s in _between(method, outcomes, risk))
@@ -72,10 +72,11 @@ def seek(run: Run, risk: Risk, progress: Progress = silent) -> Results:
         settings += between
     outcomes = _in_order(outcomes)
     others = run.measure(controls, progress)
-    everyone = next(o.ap10 for o in [*outcomes, *others] if o.setting.method == "everyone")
-    rows = [_row(method, outcomes, risk, everyone) for method in _methods(settings)]
+    floor = floor_of([o for o in (*outcomes, *others) if not o.failure]).ap10
+    rows = [_row(method, outcomes, risk, floor) for method in _methods(settings)]
     rows.sort(key=lambda row: -row.get("ap10", -1.0))
-    return summarize(run, [*outcomes, *others], len(outcomes), rows)
+    new = [o for o in others if o.setting not in settings]  # a size of random groups may have been sought already
+    return summarize(run, [*outcomes, *new], len(outcomes), rows)
 
 
 def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -139,12 +140,12 @@ def _middle(one: Outcome, other: Outcome, parameter: Parameter[Value]) -> dict[s
     return {parameter.name: value} if min(a, b) < value < max(a, b) else None
 
 
-def _row(method: str, outcomes: Sequence[Outcome], risk: Risk, everyone: float) -> Row:
+def _row(method: str, outcomes: Sequence[Outcome], risk: Risk, floor: float) -> Row:
     best = _best([o for o in outcomes if o.setting.method == method], risk)
     if best is None:
         return {"method": method, "params": "", "meets": f"no setting has {risk}"}
     return {
         "method": method, "params": best.setting.params, "meets": str(risk),
         risk.measure: rounded(best.measures[risk.measure]), "ap10": rounded(best.ap10),
-        "kept": rounded(share_kept(best.ap10, everyone)),
+        "kept": rounded(float(share_kept(best.ap10, floor))),
     }  # fmt: skip

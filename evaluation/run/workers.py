@@ -11,7 +11,7 @@ from multiprocessing.synchronize import Event
 from shoal.corpus.errors import Cancelled
 from shoal.corpus.progress import Progress
 from shoal.evaluation.experiment.settings import Setting
-from shoal.evaluation.run.cells import Cell, Laboratory
+from shoal.evaluation.run.cells import Cell, Laboratory, failed
 
 Task = tuple[Setting, int]  # a setting and a seed
 _POLL_SECONDS = 0.2
@@ -48,18 +48,24 @@ def _in_turn(laboratory: Laboratory, tasks: Sequence[Task], beat: Callable[[], N
 def _at_once(
     laboratory: Laboratory, tasks: Sequence[Task], jobs: int, beat: Callable[[], None]
 ) -> Iterator[tuple[Task, Cell]]:
-    """Cells as they are finished. When a process dies, what is left is run one by one, to find out what kills it."""
+    """Cells as they are finished. When a process dies, what it may have been at is run one by one, to see why."""
     left = dict.fromkeys(tasks)
+    while left:
+        try:
+            for task, cell in _pooled(laboratory, list(left), jobs, beat):
+                del left[task]
+                yield task, cell
+        except BrokenProcessPool:
+            for task in list(left)[: jobs + 1]:  # tasks begin in their order, and one is handed out ahead
+                del left[task]
+                yield task, _alone(laboratory, task, beat)
+
+
+def _alone(laboratory: Laboratory, task: Task, beat: Callable[[], None]) -> Cell:
     try:
-        for task, cell in _pooled(laboratory, tasks, jobs, beat):
-            del left[task]
-            yield task, cell
+        return next(cell for _, cell in _pooled(laboratory, [task], 1, beat))
     except BrokenProcessPool:
-        for task in left:
-            try:
-                yield from _pooled(laboratory, [task], 1, beat)
-            except BrokenProcessPool:
-                yield task, laboratory.failed("its process died: it crashed, or the machine ran out of memory")
+        return failed("its process died: it crashed, or the machine ran out of memory")
 
 
 def _pooled(

@@ -15,6 +15,8 @@ from shoal.evaluation.figures.running import measure_figures
 from shoal.evaluation.measures.base import Column, CostMeasure
 from shoal.evaluation.measures.registry import columns as all_columns
 from shoal.evaluation.measures.registry import columns_of
+from shoal.evaluation.report.answer import sentence
+from shoal.evaluation.report.blocks import plain
 from shoal.evaluation.report.report_files import write_report
 from shoal.evaluation.run.growth import growth
 from shoal.evaluation.run.outcomes import begin
@@ -94,7 +96,7 @@ def _whole(text: str) -> int:
 
 
 def _is_shown(column: Column) -> bool:
-    return column.is_headline and not column.clicks
+    return column.is_headline and column.is_main
 
 
 def _print_results(results: Results, folder: Path) -> None:
@@ -103,12 +105,15 @@ def _print_results(results: Results, folder: Path) -> None:
         f"{data['evaluated_users']} of {data['users']} users, {data['evaluated_queries']} test queries "
         f"({data['queries_with_too_few_candidates']} left out for want of candidates)"
     )
-    columns = [name for name in columns_in(results.rows) if name not in all_columns() or _is_shown(all_columns()[name])]
+    names = ("method", "params", *(name for name, column in all_columns().items() if _is_shown(column)))
+    columns = [name for name in columns_in(results.rows) if name in names]
     rows = [[row.get(name, "") for name in columns] for row in results.rows]
     timed = [*columns_of(CostMeasure), "cell_seconds"]
     print_table(
         [[*row, *(cost[name] for name in timed)] for row, cost in zip(rows, costs, strict=True)], [*columns, *timed]
     )
+    for answer in results.answers:
+        print(f"\n{plain(sentence(answer))}")
     if results.target:
         print("\nthe setting of each method that meets the risk and keeps most precision:")
         columns = list(dict.fromkeys(name for row in results.target for name in row))

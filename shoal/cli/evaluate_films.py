@@ -8,7 +8,7 @@ from shoal.corpus.errors import InputError
 from shoal.evaluation.experiment.settings import parse_methods
 from shoal.evaluation.films.experiment import DEFAULT_SEEDS, FilmResults, run_films, write_films
 from shoal.evaluation.films.film_report import film_blocks, headline
-from shoal.evaluation.report.blocks import Picture
+from shoal.evaluation.report.blocks import Picture, plain
 from shoal.evaluation.report.html import to_html
 from shoal.evaluation.report.markdown import to_markdown
 from shoal.evaluation.report.plots import write_picture
@@ -33,7 +33,7 @@ def run_evaluate_films(options: argparse.Namespace, seeds: tuple[int, ...]) -> i
         print_json({"data": results.data, "rows": results.rows, "comparisons": results.comparisons})
     else:
         print_table([[_shown(row.get(name)) for name in SHOWN] for row in results.rows], SHOWN)
-        print(f"\n{headline(results).replace('**', '').replace('`', '')}")
+        print(f"\n{plain(headline(results))}")
         print(f"written to {options.out}: films.csv, films.json, films.html, films.md")
     return 1 if results.failures else 0
 

@@ -8,7 +8,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.measures.precision import share_kept
+from shoal.evaluation.measures.precision import FREE, share_kept
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 from shoal.evaluation.protocol.precision import TestQueries, choose_queries, published_cosines
 from shoal.evaluation.protocol.truth import Truth, truth_of_profiles
@@ -18,7 +18,6 @@ from shoal.search.index import Index
 _VICTIMS = 500  # of each attack
 _USERS = 200  # whose queries are tried
 _QUERIES = 2  # of each
-_AVERAGE = "everyone"  # the control that `kept` is counted from
 
 
 def measure_risk(made: Anonymized, log: QueryLog, method: Method, seed: int, progress: Progress) -> dict[str, float]:
@@ -39,10 +38,7 @@ def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, pr
     train, test = split_by_time(log)
     queries = choose_queries(_some_users(test, seed), index, _QUERIES, seed, progress)
     profiles = build_profiles(train, method.knowledge.words)
-    personal = profiles.size[queries.user] > 0
-    queries = TestQueries(
-        queries.user[personal], queries.query[personal], queries.documents[personal], queries.left_out
-    )
+    queries = queries.of_people_with(profiles)
     if not len(queries):
         return {}
     truth = truth_of_profiles(queries, profiles, index, method.knowledge)
@@ -50,8 +46,9 @@ def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, pr
         scores = _scores(train, queries, truth, index, method, seed, progress)
     except InputError:
         return {}
-    average = _scores(train, queries, truth, index, make_method(_AVERAGE, {}, method.knowledge), seed, progress)
-    return scores | {"kept": share_kept(scores["ap10"], average["ap10"]), "queries": float(len(queries))}
+    controls = [make_method(name, {}, method.knowledge) for name in FREE]
+    floor = max(_scores(train, queries, truth, index, control, seed, progress)["ap10"] for control in controls)
+    return scores | {"kept": float(share_kept(scores["ap10"], floor)), "queries": float(len(queries))}
 
 
 def _some_users(test: QueryLog, seed: int) -> QueryLog:

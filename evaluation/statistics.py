@@ -1,0 +1,161 @@
+"""Is a difference more than chance? Bootstrap intervals over people, paired tests, corrected; and who loses most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+RESAMPLES = 2_000
+FLIPS = 9_999
+CLEAR = 0.05  # a corrected p below this is a difference, and any other is none
+_RARE = 10  # flips that reach the difference; with fewer, their share says little of how rare it is
+_CELLS = 10_000_000  # of a block of resamples x people
+_TIE = 1e-9
+_LEAST = 1e-300
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One setting against another, over the same people."""
+
+    difference: float
+    low: float
+    high: float
+    p: float | None  # of no difference, two-sided; None for a pair that is not tested
+    p_holm: float | None  # corrected over the family
+    wins: int
+    ties: int
+    losses: int
+
+
+def compare(
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]], tested: Sequence[bool] | None = None, seed: int = 0
+) -> list[Paired]:
+    """Each first of a pair against its second: one number per person in both.
+
+    The tested pairs (all, if nothing is said) are one family: their p-values are corrected together by Holm.
+    """
+    if not pairs:
+        return []
+    differences = np.stack([one - other for one, other in pairs])
+    family = [i for i in range(len(pairs)) if tested is None or tested[i]]
+    chance = sign_flip_test(differences[family], seed)
+    p, corrected = (dict(zip(family, values.tolist(), strict=True)) for values in (chance, holm(chance)))
+    bounds = intervals(differences, seed=seed)
+    wins, losses = (differences > _TIE).sum(axis=1), (differences < -_TIE).sum(axis=1)
+    return [
+        Paired(
+            float(d.mean()), float(bounds[i, 0]), float(bounds[i, 1]), p.get(i), corrected.get(i),
+            int(wins[i]), len(d) - int(wins[i] + losses[i]), int(losses[i]),
+        )
+        for i, d in enumerate(differences)
+    ]  # fmt: skip
+
+
+def resampled_means(values: np.ndarray, times: np.ndarray | None = None, seed: int = 0) -> np.ndarray:
+    """The means of each row of values (rows x people) in the bootstrap's resamples: rows x RESAMPLES.
+
+    All rows are resampled together: one seed draws the same people for every setting. `times` counts how often a person
+    was measured, where that differs; a value is then the sum over these times.
+    """
+    people = values.shape[1]
+    rng = np.random.default_rng([seed, 1])
+    means = []
+    for size in _blocks(RESAMPLES, people):
+        drawn = rng.multinomial(people, np.full(people, 1 / people), size=size).T.astype(float)
+        means.append(values @ drawn / (people if times is None else times @ drawn))
+    return np.concatenate(means, axis=1)
+
+
+def intervals(values: np.ndarray, times: np.ndarray | None = None, seed: int = 0) -> np.ndarray:
+    """The 95 % percentile bootstrap interval of the mean of each row (rows x people -> rows x 2)."""
+    return ends(resampled_means(values, times, seed))
+
+
+def ends(resampled: np.ndarray) -> np.ndarray:
+    """The ends of the 95 % interval of what was resampled (rows x resamples -> rows x 2)."""
+    return np.quantile(resampled, [0.025, 0.975], axis=1).T
+
+
+def sign_flip_test(differences: np.ndarray, seed: int = 0) -> np.ndarray:
+    """The two-sided p of each row of paired differences (rows x people) by Fisher's randomization test.
+
+    Under no difference each person's sign is a coin's. Smucker, Allan & Carterette (2007) recommend this test for the
+    comparison of rankings, and advise against Wilcoxon's and the sign test. So many flips cannot show a p below
+    1/10,000, which a correction over hundreds of pairs would drown; what is that rare is worked out by `flip_tail`.
+    """
+    people = differences.shape[1]
+    observed = np.abs(differences.mean(axis=1))
+    rng = np.random.default_rng([seed, 2])
+    reached = np.zeros(len(differences), dtype=np.int64)
+    for size in _blocks(FLIPS, people):
+        signs = rng.integers(0, 2, size=(people, size)) * 2.0 - 1
+        reached += (np.abs(differences @ signs / people) >= observed[:, None] - _TIE).sum(axis=1)
+    p = (reached + 1) / (FLIPS + 1)
+    rare = np.flatnonzero(reached < _RARE)
+    p[rare] = np.maximum(flip_tail(differences[rare]), reached[rare] / (FLIPS + 1))
+    return p
+
+
+def flip_tail(differences: np.ndarray) -> np.ndarray:
+    """The p that all sign flips would give, by the saddlepoint of their distribution (Robinson 1982), to a few percent.
+
+    The sum of a_i times a coin's sign has the cumulants K(t) = sum log cosh(t a_i). With K'(t) at the observed sum s,
+    w = sqrt(2 (t s - K)) and u = t sqrt(K''), its upper tail is that of a normal beyond w + log(u / w) / w.
+    """
+    a = np.abs(differences)
+    s, people = np.abs(differences.sum(axis=1)), (a > _TIE).sum(axis=1)
+    fewest = np.maximum(2.0 ** (1 - np.minimum(people, 1000)), _LEAST)  # one of all flips, and its mirror image
+    same_sign = s >= a.sum(axis=1) - _TIE * np.maximum(1, people)
+    p = np.where(people > 0, fewest, 1.0)
+    between = np.flatnonzero(~same_sign)
+    a, s = a[between], s[between]
+    t = s / np.maximum((a**2).sum(axis=1), _LEAST)
+    for _ in range(100):  # K' rises and bends down, so Newton's steps come from below and never pass the root
+        slope = np.tanh(t[:, None] * a)
+        step = (s - (a * slope).sum(axis=1)) / np.maximum((a**2 * (1 - slope**2)).sum(axis=1), _LEAST)
+        t = t + step
+        if (np.abs(step) <= 1e-10 * np.abs(t)).all():
+            break
+    x = t[:, None] * a
+    K = (x + np.log1p(np.exp(-2 * x)) - np.log(2)).sum(axis=1)
+    spread = (a**2 / np.cosh(np.minimum(x, 300)) ** 2).sum(axis=1)
+    w = np.sqrt(np.maximum(2 * (t * s - K), _LEAST))
+    u = np.maximum(t * np.sqrt(spread), _LEAST)
+    p[between] = np.clip(2 * norm.sf(w + np.log(u / w) / w), fewest[between], 1.0)
+    return p
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Holm's correction of many p-values, in the order given."""
+    order = np.argsort(p, kind="stable")
+    raised = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(raised, 1.0)
+    return corrected
+
+
+@dataclass(frozen=True)
+class Losers:
+    """Who a setting serves worst: the mean of its worst tenth of users, and of each quarter by profile size."""
+
+    worst_tenth: float
+    quarters: tuple[float, ...]  # the users with the smallest profiles first
+    largest: tuple[int, ...]  # the largest profile of each quarter, in distinct terms
+
+
+def losers(values: np.ndarray, profile_size: np.ndarray) -> Losers:
+    worst = np.sort(values)[: max(1, len(values) // 10)]
+    quarters = [part for part in np.array_split(np.argsort(profile_size, kind="stable"), 4) if len(part)]
+    return Losers(
+        float(worst.mean()),
+        tuple(float(values[part].mean()) for part in quarters),
+        tuple(int(profile_size[part].max()) for part in quarters),
+    )
+
+
+def _blocks(total: int, people: int) -> list[int]:
+    """How many resamples are drawn at a time, so that memory stays bounded."""
+    size = max(1, min(total, _CELLS // max(1, people)))
+    return [min(size, total - begin) for begin in range(0, total, size)]

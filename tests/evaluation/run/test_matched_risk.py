@@ -1,0 +1,158 @@
+"""Does the answer to "which is best at which risk?" find what was planted, and nothing where nothing is?"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from shoal.evaluation.experiment.settings import make_setting
+from shoal.evaluation.report.answer import sentence
+from shoal.evaluation.run.matched_risk import Curve, Point, answers, random_at, verdict
+from shoal.evaluation.run.outcomes import Outcome
+
+PEOPLE = 250
+GRID, OTHER_GRID = (2, 5, 10, 20, 50, 100), (3, 4, 7, 15, 30, 70, 200)
+Truth = Callable[[float], float]  # the true AP@10 at a risk
+
+
+def concave(risk: float) -> float:
+    """What grouping keeps: little at no risk, all at full risk."""
+    return float(0.35 + 0.6 * np.interp(np.log(risk), [np.log(0.004), 0.0], [0.0, 1.0]) ** 0.8)
+
+
+def poor(risk: float) -> float:
+    return concave(risk) - 0.25 * (risk < 0.5)
+
+
+class World:
+    """People whose scores of any two settings go together, as those of one person do."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.person = self.rng.normal(0, 0.15, PEOPLE)
+
+    def outcome(self, method: str, values: dict[str, object], risk: float, ap10: float) -> Outcome:
+        scores = np.clip(ap10 + self.person + self.rng.normal(0, 0.1, PEOPLE), 0, 1)
+        setting = make_setting(method, values)
+        return Outcome(setting, {"ap10": scores}, {"linkage5": risk}, {}, np.ones(PEOPLE), 0, 0, 0)
+
+    def method(self, method: str, truth: Truth, grid: tuple[int, ...], riskier: float = 1.0) -> list[Outcome]:
+        """A method at several k, with a risk of about 1/k."""
+        risks = {k: min(1.0, riskier * self.rng.uniform(0.85, 0.95) / k) for k in grid}
+        return [self.outcome(method, {"k": k}, risk, truth(risk)) for k, risk in risks.items()]
+
+    def controls(self, everyone: float = 0.35, plain: float = 0.3) -> list[Outcome]:
+        own = self.outcome("original", {}, 0.99, 1.0)
+        free = [self.outcome("everyone", {}, 1 / PEOPLE, everyone), self.outcome("plain", {}, 1 / PEOPLE, plain)]
+        return [own, *free, *self.method("random", poor, GRID)]
+
+
+def leading(outcomes: list[Outcome], risk: float = 0.05) -> list[str]:
+    return next(list(row["leading"]) for row in answers(outcomes, PEOPLE) if row["risk"] == risk)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_better_by_construction_is_called_best(seed: int) -> None:
+    world = World(seed)
+    better = world.method("clump", lambda risk: concave(risk) + 0.06, GRID)
+    rows = answers([*better, *world.method("partition", concave, OTHER_GRID), *world.controls()], PEOPLE)
+    assert [(row["verdict"], row["leading"]) for row in rows] == [("best", ["clump"])] * 3
+    assert "`clump` serves people best" in sentence(rows[1])
+
+
+def test_a_method_that_is_only_riskier_at_the_same_k_is_not_better() -> None:
+    """Its settings keep more, and give more away: at equal risk it is the same."""
+    world = World(1)
+    riskier, same_k = world.method("clump", concave, GRID, riskier=2.0), world.method("partition", concave, GRID)
+    assert riskier[1].ap10 > same_k[1].ap10 + 0.03
+    assert set(leading([*riskier, *same_k, *world.controls()])) == {"clump", "partition"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_worse_than_everyones_average_is_not_called_best(seed: int) -> None:
+    world = World(seed)
+    rows = answers([*world.method("clump", lambda risk: 0.45, GRID), *world.controls(everyone=0.5)], PEOPLE)
+    assert {row["verdict"] for row in rows} == {"no method"}
+    assert "no method is better than everyone's average" in sentence(rows[1])
+
+
+def test_what_is_no_better_than_random_groups_is_told_so() -> None:
+    world = World(3)
+    rows = answers([*world.method("clump", poor, GRID), *world.controls(everyone=0.1, plain=0.1)], PEOPLE)
+    assert rows[2]["verdict"] == "no better than random"
+    assert "no method is better than groups made at random" in sentence(rows[2])
+
+
+def test_where_nothing_differs_the_answer_is_a_tie_in_94_of_100_runs() -> None:
+    """Four methods of equal worth, none of which is better at any of the risks."""
+    runs, wrong = 100, 0
+    names = ("clump", "partition", "microaggregation", "ssc")
+    for seed in range(runs):
+        world = World(1000 + seed)
+        made = [outcome for name in names for outcome in world.method(name, concave, GRID)]
+        rows = answers([*made, *world.controls(0.1, 0.1)], PEOPLE)
+        wrong += any(set(row["leading"]) != set(names) for row in rows)
+    assert wrong <= 0.06 * runs
+
+
+def test_two_grids_over_the_same_people_do_not_contradict_each_other() -> None:
+    """Clump is a little better in truth: either grid says so or says tie, never the contrary."""
+    told = {"clump": 0, "partition": 0, "tie": 0}
+    for seed in range(15):
+        for clump, partition in ((GRID, OTHER_GRID), (OTHER_GRID, GRID)):
+            world = World(seed)
+            better = world.method("clump", lambda risk: concave(risk) + 0.03, clump)
+            lead = leading([*better, *world.method("partition", concave, partition), *world.controls()])
+            told["tie" if len(lead) > 1 else lead[0]] += 1
+    assert told["partition"] == 0
+    assert told["clump"] > 0
+
+
+def test_a_method_that_was_not_measured_near_a_risk_is_named_and_not_guessed() -> None:
+    world = World(5)
+    far = world.method("clump", lambda risk: concave(risk) + 0.1, (3, 100))
+    made = answers([*far, *world.method("partition", concave, GRID), *world.controls()], PEOPLE)
+    row = next(row for row in made if row["risk"] == 0.05)
+    assert (row["leading"], row["not_measured_there"]) == (["partition"], ["clump"])
+    assert "Not measured near that risk: `clump`" in sentence(row)
+
+
+def point(risk: float, score: float) -> Point:
+    return Point(risk, np.full(3, score), (f"at {risk:g}",))
+
+
+def test_between_two_settings_people_get_a_mean_of_both() -> None:
+    curve = Curve("a", (point(0.02, 0.4), point(0.08, 0.8)))
+    middle = curve.at(0.04, 0.001)
+    assert middle is not None
+    assert middle.scores == pytest.approx(np.full(3, 0.6))
+    assert middle.settings == ("at 0.02", "at 0.08")
+    assert curve.at(0.01, 0.001) is None
+    assert curve.at(0.5, 0.001) is None
+    whole = Curve("a", curve.points, is_whole=True).at(0.5, 0.001)
+    assert whole is not None
+    assert whole.scores == pytest.approx(np.full(3, 0.8))
+
+
+def test_less_than_one_persons_worth_of_risk_is_not_more_risk() -> None:
+    curve = Curve("a", (point(0.0505, 0.8),))
+    assert curve.at(0.05, 1 / 1000) is not None
+    assert curve.at(0.05, 1 / 10_000) is None
+
+
+def test_random_groups_are_compared_at_the_measured_risk_and_not_at_the_same_k() -> None:
+    controls = World(7).controls()
+    made, nearly_one = random_at(0.06, controls), random_at(0.9, controls)
+    assert made is not None
+    assert made.risk == pytest.approx(0.06)
+    assert all(name.startswith("random k=") for name in made.settings)
+    assert nearly_one is not None
+    assert "original" in nearly_one.settings
+    assert random_at(0.06, []) is None
+
+
+def test_a_control_among_the_leading_decides_the_verdict() -> None:
+    assert verdict(["clump"]) == "best"
+    assert verdict(["clump", "ssc"]) == "tie"
+    assert verdict(["clump", "random"]) == "no better than random"
+    assert verdict(["clump", "random", "plain"]) == "no method"
