@@ -86,7 +86,6 @@ class SSC(LogMethod):
         some = np.flatnonzero(np.diff(counts.indptr) > 0)
         self.need_users(len(np.unique(user[some])), self.k)
         near = find_neighbourhoods(self.knowledge.taxonomy, leaf[known], _owners(counts), self.epsilon)
-        # Rows without a term keep their number but never take part.
         clusters = self._cluster(Vocabularies(counts), user, near, progress)
         # Who has nothing in common with the rest of the cluster is left with nothing: no vocabulary is published.
         common = [cluster for cluster in clusters if cluster.centre.occurrences]
@@ -109,15 +108,14 @@ class SSC(LogMethod):
         """Algorithm 1."""
         cost = matching_cost(self.model, self.omega, int(T.size.max()), self.epsilon)
         CL: list[Cluster] = []
-        T.left &= T.size > 0
-        total = int(T.left.sum())
+        total = T.remaining
         while _users(T, user) >= self.k:  # lines 1 to 7
             t = self._next_seed(T, CL, cost)
             C, centre = [t], first_centre(*T.of(t), near)
             T.take(t)
             others = T.left & (user != user[t])
             for _ in range(2, self.k + 1):
-                progress(total - int(T.left.sum()), total, "clustering vocabularies")
+                progress(total - T.remaining, total, "clustering vocabularies")
                 r = T.nearest(centre, others, cost)
                 T.take(r)
                 others &= user != user[r]

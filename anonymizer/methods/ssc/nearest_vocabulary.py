@@ -72,8 +72,9 @@ class Vocabularies:
         self.count = counts.data.astype(np.int64)
         self.size = np.asarray(counts.sum(axis=1)).ravel().astype(np.int64)
         self.terms = counts.shape[1]
-        self.left = np.ones(counts.shape[0], dtype=bool)
+        self.left = self.size > 0  # one without a term keeps its number but never takes part
         self._counts = counts
+        self._bound = np.empty(counts.shape[0], dtype=np.int64)
         self._index_users()
 
     def _index_users(self) -> None:
@@ -81,9 +82,9 @@ class Vocabularies:
         by_term = self._counts[rows].tocsc()
         by_term.sort_indices()
         self.used_start = by_term.indptr.astype(np.int64)
-        self.used_by = rows[by_term.indices].astype(np.int64)
-        self.used_count = by_term.data.astype(np.int64)
-        self._indexed = len(rows)
+        self.used_by = rows[by_term.indices].astype(np.int32)
+        self.used_count = by_term.data.astype(np.int32)
+        self._indexed = self.remaining = len(rows)
 
     def of(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         part = slice(self.start[t], self.start[t + 1])
@@ -91,7 +92,8 @@ class Vocabularies:
 
     def take(self, t: int) -> None:
         self.left[t] = False
-        if 2 * np.count_nonzero(self.left) < self._indexed:  # those who are gone would only be stepped over
+        self.remaining -= 1
+        if 2 * self.remaining < self._indexed:  # those who are gone would only be stepped over
             self._index_users()
 
     def nearest(self, centre: Centre, allowed: np.ndarray, cost: Cost) -> int:
@@ -104,26 +106,17 @@ class Vocabularies:
 
     def _extreme(self, centre: Centre, allowed: np.ndarray, cost: Cost, farthest: bool) -> int:
         index = index_by_term(centre, self.terms, cost)
-        sign = -1 if farthest else 1
-        bound = sign * self._bounds(index, centre, cost, farthest)
+        used = (self.used_start, self.used_by, self.used_count)
+        if cost.model == 1 and farthest:
+            longest = cost.unmatched * (centre.members + 1) - index.worst
+            _over_users(index.terms, longest, *used, True, self._bound)
+        else:
+            _over_users(index.terms, index.best, *used, (cost.model == 2) != farthest, self._bound)
+            _as_distances(self._bound, allowed, self.size, centre.occurrences, centre.members, cost)
         return int(_search(
-            sign, bound, allowed, self.start, self.term, self.count, self.size,
+            -1 if farthest else 1, self._bound, allowed, self.start, self.term, self.count, self.size,
             index.slot, index.start, index.bag, index.gain, centre.copies, centre.members, cost,
         ))  # fmt: skip
-
-    def _bounds(self, index: TermIndex, centre: Centre, cost: Cost, above: bool) -> np.ndarray:
-        """Bounds of the distance of each vocabulary, from above or from below."""
-        whole = cost.unmatched * (centre.members + 1)
-        if cost.model == 1:
-            if above:
-                return self._over_users(index.terms, whole - index.worst, add=True)
-            return -self._over_users(index.terms, index.best, add=False) % whole
-        gain = self._over_users(index.terms, index.best, add=not above)
-        return cost.unmatched * (self.size + centre.members * centre.occurrences) - gain
-
-    def _over_users(self, terms: np.ndarray, value: np.ndarray, add: bool) -> np.ndarray:
-        used = (self.used_start, self.used_by, self.used_count)
-        return _over_users(terms, value, *used, len(self.size), add)
 
     def distance(self, t: int, centre: Centre, cost: Cost) -> int:
         """distance(t, centre), by an exact matching."""
@@ -136,15 +129,21 @@ class Vocabularies:
 @njit(cache=True)
 def _over_users(
     terms: np.ndarray, value: np.ndarray, used_start: np.ndarray, used_by: np.ndarray, used_count: np.ndarray,
-    vocabularies: int, add: bool,
-) -> np.ndarray:  # fmt: skip
+    add: bool, found: np.ndarray,
+) -> None:  # fmt: skip
     """For each vocabulary, the sum of the values of its occurrences of these terms, or the greatest; 0 without any."""
-    found = np.zeros(vocabularies, np.int64)
+    found[:] = 0
     for s in range(len(terms)):
         for x in range(used_start[terms[s]], used_start[terms[s] + 1]):
             t = used_by[x]
             found[t] = found[t] + used_count[x] * value[s] if add else max(found[t], value[s])
-    return found
+
+
+@njit(cache=True)
+def _as_distances(gain: np.ndarray, allowed: np.ndarray, size: np.ndarray, bags: int, members: int, cost: Cost) -> None:
+    for t in range(len(gain)):
+        if allowed[t]:
+            gain[t] = distance_from_gain(gain[t], size[t], bags, members, cost)
 
 
 @njit(cache=True)
@@ -153,11 +152,11 @@ def _search(
     size: np.ndarray, slot: np.ndarray, index_start: np.ndarray, bag: np.ndarray, gain: np.ndarray,
     copies: np.ndarray, members: int, cost: Cost,
 ) -> int:  # fmt: skip
-    """The allowed vocabulary of the least sign * distance; no bound is above it. Candidates come best bound first."""
+    """The allowed vocabulary of the least sign * distance; none is below sign * bound. They come best bound first."""
     best, least = -1, np.int64(0)
     for t in range(len(bound)):
-        if allowed[t] and (best < 0 or bound[t] < least):
-            best, least = t, bound[t]
+        if allowed[t] and (best < 0 or sign * bound[t] < least):
+            best, least = t, sign * bound[t]
     if best < 0:
         return best
     part = slice(start[best], start[best + 1])
@@ -165,11 +164,11 @@ def _search(
     found = greatest_gain(term[part], count[part], slot, index_start, bag, gain, copies)
     least = np.int64(sign * distance_from_gain(found, size[best], bags, members, cost))
     first = best
-    rivals = np.flatnonzero(allowed & (bound <= least))
-    for t in rivals[np.argsort(bound[rivals], kind="mergesort")]:
-        if bound[t] > least:
+    rivals = np.array([t for t in range(len(bound)) if allowed[t] and sign * bound[t] <= least])
+    for t in rivals[np.argsort(sign * bound[rivals], kind="mergesort")]:
+        if sign * bound[t] > least:
             break
-        if t == first or (bound[t] == least and t > best):
+        if t == first or (sign * bound[t] == least and t > best):
             continue
         part = slice(start[t], start[t + 1])
         found = greatest_gain(term[part], count[part], slot, index_start, bag, gain, copies)
