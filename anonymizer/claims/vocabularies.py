@@ -1,7 +1,8 @@
 """Is a published vocabulary shared by k vocabularies, and does it follow from them? (Liu & Wang 2010, Definition 2.)
 
 What is claimed:
-- every published vocabulary is shared by at least k users, and no user shares more of them than they have vocabularies;
+- every published vocabulary is shared by at least k users and not empty (their users are left with nothing, and counted
+  so), and no user shares more of them than they have vocabularies;
 - its labels are those of bags with one occurrence of each member. The terms of a bag are within epsilon edges of each
   other, and no occurrence is in two bags. A label of `vote` is the medoid of its bag (of several, the term that most
   users of the log use, then the first of the alphabet), one of `bags` all its terms, one of `generalize` their lowest
@@ -26,7 +27,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
 from shoal.anonymizer.claims.fitting_terms import Fitting, find_fitting
-from shoal.anonymizer.claims.vocabulary_bags import Naming, can_fill, find_bags
+from shoal.anonymizer.claims.vocabulary_bags import MOST_BAGS, Naming, can_fill, find_bags
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Range, Value, one_of, whole_number
 from shoal.corpus.knowledge.labels import bag_label, bag_members
 from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
@@ -107,6 +108,11 @@ def _labels_can_be(case: Case) -> Verdict:
     release = case.evidence.release
     if np.any((release.weights.data <= 0) | (release.weights.data % 1 != 0)):
         return broken("a published weight is no number of bags")
+    empty = np.flatnonzero(np.diff(release.weights.indptr) == 0)
+    if len(empty):
+        return broken(
+            f"{release.pseudonyms[int(empty[0])]} is empty: its users are left with nothing, but not counted so"
+        )
     for label, general in zip(release.labels, release.generalized.tolist(), strict=True):
         parts = bag_members(label) if case.naming.typical == "bags" else [label]
         wrong = _no_label(case.naming, label, parts)
@@ -220,21 +226,19 @@ def _fills(case: Case, fitting: Fitting, row: int) -> bool | Verdict:
     pseudonym, members = case.evidence.release.pseudonyms[row], fitting.members(row)
     competing = bool(fitting.contested[members.start : members.stop].any())
     wanted = fitting.wanted(row, every=competing)
-    bags = [find_bags(case.naming, some) for some in wanted]
-    for some, found in zip(wanted, bags, strict=True):
-        if found.all and not found.of:
-            return broken(f"{pseudonym} publishes {some.label!r}, but no bag with a term of each member is called so")
-    if not all(found.of for found in bags):
-        filled = None
-    else:
-        filled = can_fill(wanted, bags, fitting.counts(row)) if competing else True
-    if filled is False:
-        return broken(f"no choice of terms of the members of {pseudonym} fills all its bags at once")
-    if filled is None:
-        for m in members:
-            if not fitting.supplies(m):
-                return _cannot_supply(case, m)
-    return bool(filled)
+    for most in MOST_BAGS:
+        bags = [find_bags(case.naming, some, most) for some in wanted]
+        for some, found in zip(wanted, bags, strict=True):
+            if found.all and not found.of:
+                return broken(f"{pseudonym} publishes {some.label!r}, but no bag of its members' terms is called so")
+        if all(found.of for found in bags):
+            filled = can_fill(wanted, bags, fitting.counts(row)) if competing else True
+            if filled is False:
+                return broken(f"no choice of terms of the members of {pseudonym} fills all its bags at once")
+            if filled:
+                return True
+    short = [m for m in members if not fitting.supplies(m)]
+    return _cannot_supply(case, short[0]) if short else False
 
 
 def _left_open(open_ones: int, published: int) -> str:

@@ -6,7 +6,7 @@ decided by a program in whole numbers; where that is too large, it is left open.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import connected_components
 from shoal.corpus.knowledge.labels import bag_label
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 
-MOST_BAGS = 1000  # different ones that are followed for one label
-FIRST_BAGS = (4, 32, 128, 400)  # how many of them are tried first: mostly a few are enough
+MOST_BAGS = (32, 1000)  # different ones that are followed for one label: mostly a few are enough
+FIRST_BAGS = (4, 32, 128, 400)  # how many of them are tried first in a program
 MOST_COLUMNS = 20_000  # of a program in whole numbers
 MOST_NODES = 1000  # of the search for its solution
 
@@ -56,9 +56,6 @@ class Naming:
             self._edges[a, b] = len(self.path(a) ^ self.path(b))
         return self._edges[a, b]
 
-    def fits(self, term: int, bag: Bag) -> bool:
-        return all(self.distance(term, other) <= self.epsilon for other in set(bag))
-
     def label(self, bag: Bag) -> str:
         if self.typical == "vote":
             return self.terms[self.medoid(bag)]
@@ -80,6 +77,10 @@ class Naming:
             return bag_label(self.terms[i] for i in terms) == wanted.label
         pairs = combinations_with_replacement(terms, 2)
         return any(self.distance(*pair) <= self.epsilon and self.label(pair) == wanted.label for pair in pairs)
+
+    def unlikely(self, bag: Bag, label: str) -> int:
+        """Least of the bags that hold a label most often or, where it is no term, hold most different terms."""
+        return -(bag.count(self.number[label]) if self.typical == "vote" else len(set(bag)))
 
     def medoid(self, bag: Bag) -> int:
         """The term closest to all; of several, that of most users of the whole log, then the first of the alphabet."""
@@ -112,23 +113,21 @@ class Bags:
     all: bool
 
 
-def find_bags(naming: Naming, wanted: Wanted) -> Bags:
-    """Member after member, each bag so far with each term that fits it."""
-    found: set[Bag] = {()}
+def find_bags(naming: Naming, wanted: Wanted, most: int) -> Bags:
+    """Member after member, each bag so far with each term that fits it; no more than the likeliest are followed."""
+    terms = {i for some in wanted.fitting for i in some}
+    near = {i: frozenset(j for j in terms if naming.distance(i, j) <= naming.epsilon) for i in terms}
+    found: dict[Bag, frozenset[int]] = {(): frozenset(terms)}  # and what fits each bag
     complete = True
-    for terms in sorted(wanted.fitting, key=len):
-        found = {tuple(sorted((*bag, i))) for bag in found for i in terms if naming.fits(i, bag)}
-        if len(found) > MOST_BAGS:
-            found, complete = set(_likeliest(naming, wanted.label, found)), False
+    for some in sorted(wanted.fitting, key=len):
+        found = {
+            tuple(sorted((*bag, i))): fits & near[i] for bag, fits in found.items() for i in fits.intersection(some)
+        }
+        if len(found) > most:
+            likeliest = sorted(found, key=lambda bag: (naming.unlikely(bag, wanted.label), bag))[:most]
+            found, complete = {bag: found[bag] for bag in likeliest}, False
     bags = [bag for bag in found if naming.bears(bag, wanted)]
     return Bags(sorted(bags, key=lambda bag: (naming.spread(bag), bag)), complete)
-
-
-def _likeliest(naming: Naming, label: str, bags: Iterable[Bag]) -> list[Bag]:
-    """Those with most copies of a label that is a term; otherwise those of most different terms."""
-    if naming.typical == "vote":
-        return sorted(bags, key=lambda bag: (-sum(naming.terms[i] == label for i in bag), bag))[:MOST_BAGS]
-    return sorted(bags, key=lambda bag: (-len(set(bag)), bag))[:MOST_BAGS]
 
 
 def can_fill(wanted: Sequence[Wanted], bags: Sequence[Bags], typed: dict[tuple[int, int], int]) -> bool | None:
@@ -158,12 +157,40 @@ def _competing(wanted: Sequence[Wanted], bags: Sequence[Bags], typed: dict[tuple
 def _can_fill_competing(
     wanted: Sequence[Wanted], bags: Sequence[Bags], typed: dict[tuple[int, int], int]
 ) -> bool | None:
+    if _can_deal_out(wanted, bags, dict(typed)):
+        return True
     found = None
-    for most in (*FIRST_BAGS, MOST_BAGS):
+    for most in (*FIRST_BAGS, MOST_BAGS[-1]):
         found = Program(wanted, [_varied(some.of, most) for some in bags], typed).solve()
         if found or all(len(some.of) <= most for some in bags):
             break
     return found if found or all(some.all for some in bags) else None
+
+
+def _can_deal_out(wanted: Sequence[Wanted], bags: Sequence[Bags], left: dict[tuple[int, int], int]) -> bool:
+    """Whether all are filled when each label, those of the fewest bags first, takes the tightest bag that is left."""
+    for some, found in sorted(zip(wanted, bags, strict=True), key=lambda pair: len(pair[1].of)):
+        for _ in range(some.copies):
+            given = next((given for bag in found.of if (given := _giving(some, bag, left))), None)
+            if given is None:
+                return False
+            for pair in given:
+                left[pair] -= 1
+    return True
+
+
+def _giving(wanted: Wanted, bag: Bag, left: dict[tuple[int, int], int]) -> list[tuple[int, int]]:
+    """Who gives which term to a bag, first come, first served; nothing if somebody cannot."""
+    needed = Counter(bag)
+    able = [[i for i in terms if i in needed and left[m, i] > 0] for m, terms in enumerate(wanted.fitting)]
+    given = []
+    for m in sorted(range(len(able)), key=lambda m: len(able[m])):
+        term = next((i for i in able[m] if needed[i] > 0), None)
+        if term is None:
+            return []
+        needed[term] -= 1
+        given.append((m, term))
+    return given
 
 
 def _varied(bags: Sequence[Bag], most: int) -> list[Bag]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Assignment, Claim, Release, Suppressed
-from shoal.anonymizer.claims import Evidence, Verdict, verify, vocabulary_bags
+from shoal.anonymizer.claims import Evidence, Verdict, verify, vocabularies
 from shoal.anonymizer.methods.ssc import SSC
 from shoal.anonymizer.methods.ssc.literal import Bag, LiteralSSC
 from shoal.anonymizer.publish import publish
@@ -137,6 +137,11 @@ def with_a_capital(made: Anonymized) -> Anonymized:
     return with_profile(made, row, {**profile, "Cat": profile.pop("cat")})
 
 
+def with_an_empty_vocabulary(made: Anonymized) -> Anonymized:
+    row = large(made)
+    return counted(with_profile(made, row, {}), 4 * int(made.release.weights[[row]].sum()))
+
+
 def without_a_member(made: Anonymized) -> Anonymized:
     """One of the four left with nothing, and counted so."""
     row = large(made)
@@ -152,7 +157,7 @@ def without_a_member(made: Anonymized) -> Anonymized:
 MUTANTS = [
     moved, with_a_foreign_term, with_a_near_term_that_nobody_typed, with_one_copy_too_many, with_a_term_left_out,
     with_half_a_bag, with_an_unknown_label, with_an_inner_node, with_a_flag_on_a_plain_term, with_a_stricter_promise,
-    with_a_word_of_one_member_for_the_medoid, with_a_capital, without_a_member,
+    with_a_word_of_one_member_for_the_medoid, with_a_capital, with_an_empty_vocabulary, without_a_member,
 ]  # fmt: skip
 
 
@@ -210,7 +215,7 @@ def shared_by_all(
         ({"beer": 1, "wine": 1}, ""),
         ({"beer": 2}, ""),  # beer, wine, ale and wine, beer, ale
         ({"wine": 2}, "no choice of terms of the members of p0001 fills all its bags at once"),
-        ({"ale": 1}, "p0001 publishes 'ale', but no bag with a term of each member is called so"),
+        ({"ale": 1}, "p0001 publishes 'ale', but no bag of its members' terms is called so"),
     ],
 )
 def test_bags_that_no_choice_of_terms_of_the_members_fills_are_rejected(profile: dict[str, int], found: str) -> None:
@@ -226,7 +231,7 @@ def test_where_the_bags_are_too_many_the_sentence_says_what_was_checked(
         "Every vocabulary is shared by at least 3 users, and each word in it is the most central of a bag with one "
         "word of each of them, at most 4 edges apart."
     )
-    monkeypatch.setattr(vocabulary_bags, "MOST_BAGS", 0)
+    monkeypatch.setattr(vocabularies, "MOST_BAGS", (0,))
     less = verdict(made, log)
     assert less.holds
     assert less.sentence == (
