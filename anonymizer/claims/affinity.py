@@ -16,6 +16,7 @@ from shoal.anonymizer.claims.queries import (
 )
 from shoal.anonymizer.claims.typed_queries import TypedQueries, typed_queries
 from shoal.anonymizer.parameters import AT_LEAST_TWO, number, one_of, whole_number
+from shoal.corpus.tokens import number_strings
 
 
 def verify_affinity(claim: Claim, evidence: Evidence) -> Verdict:
@@ -42,15 +43,13 @@ def verify_affinity(claim: Claim, evidence: Evidence) -> Verdict:
 
 def rare_word_of(typed: TypedQueries, word_users: int) -> pl.Series:
     """A word of each text, from blank to blank, that fewer than so many users typed; null where there is none."""
-    words = typed.texts.str.split(" ").explode()
-    row = np.repeat(np.arange(len(typed.texts)), typed.texts.str.count_matches(" ", literal=True).to_numpy() + 1)
-    word = words.rank("dense").to_numpy().astype(np.int64) - 1
-    held = csr_array((np.ones(len(row)), (row, word)), shape=(len(typed.texts), int(word.max(initial=-1)) + 1))
+    words = number_strings(typed.texts.str.split(" "))
+    text, word = np.repeat(np.arange(len(words)), np.diff(words.start)), words.ids
+    held = csr_array((np.ones(len(text)), (text, word)), shape=(len(words), len(words.vocabulary)))
     is_rare = (users_of_items(typed, held) < word_users)[word]
-    found = pl.DataFrame({"text": row[is_rare], "word": words.filter(pl.Series(is_rare))})
-    first = found.unique("text", keep="first", maintain_order=True)
-    every = pl.DataFrame({"text": np.arange(len(typed.texts))})
-    return every.join(first, on="text", how="left", maintain_order="left")["word"]
+    found = np.full(len(words), len(words.vocabulary))  # stands for none
+    found[text[is_rare]] = word[is_rare]
+    return pl.Series([*words.vocabulary, None], dtype=pl.String).gather(found)
 
 
 def _verify_no_rare_word(typed: TypedQueries, published: np.ndarray, vectors: csr_array, rare: pl.Series) -> Verdict:
@@ -58,7 +57,7 @@ def _verify_no_rare_word(typed: TypedQueries, published: np.ndarray, vectors: cs
     wrong = np.flatnonzero((published > 0) & (np.diff(vectors.indptr) > 0) & rare.is_not_null().to_numpy())
     if len(wrong):
         query, word = typed.texts[int(wrong[0])], rare[int(wrong[0])]
-        return broken(f"{query!r} is released, but too few users typed the word {word!r}")
+        return broken(f"{query!r} is released, but too few users typed its word {word!r}")
     return HOLDS
 
 

@@ -26,17 +26,16 @@ class NGrams:
 def concept_vectors(typed: TypedQueries, support: int | float | str) -> csr_array:
     """Texts x concepts: the weight of each concept that a text holds."""
     tokens = tokenize_column(typed.texts)
-    one = _ngrams(typed, tokens, 1, tokens.ids.astype(np.int64))
-    two = _ngrams(typed, tokens, 2, _longer(tokens, one, 1))
-    three = _ngrams(typed, tokens, 3, _longer(tokens, two, 2))
+    one = _ngrams(typed, tokens, tokens.ids.astype(np.int64))
+    two = _ngrams(typed, tokens, _longer(tokens, one, 1))
+    three = _ngrams(typed, tokens, _longer(tokens, two, 2))
     function_word = np.array([word in STOP_WORDS for word in tokens.vocabulary], dtype=bool)
     least = _support_by_coverage(one, function_word) if support == "auto" else int(support)
-    parts = []
-    for length, (grams, weight) in enumerate(
-        zip((one, two, three), _weights(typed, tokens, one, two, three), strict=True)
-    ):
-        empty = np.all([function_word[tokens.ids[grams.first + i]] for i in range(length + 1)], axis=0)
-        parts.append(_weighted(grams.held, np.where((grams.users >= least) & ~empty, weight, 0)))
+    parts: list[csr_array] = []
+    for level, weight in zip((one, two, three), _weights(typed, one, two, three), strict=True):
+        words = [tokens.ids[level.first + i] for i in range(len(parts) + 1)]
+        chosen = (level.users >= least) & ~np.all(function_word[words], axis=0)
+        parts.append(_weighted(level.held, np.where(chosen, weight, 0)))
     return csr_array(hstack(parts, format="csr"))
 
 
@@ -49,7 +48,7 @@ def _ones(counts: csr_array) -> csr_array:
     return csr_array((np.ones(counts.nnz, dtype=np.int32), counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _ngrams(typed: TypedQueries, tokens: Tokens, length: int, key: np.ndarray) -> NGrams:
+def _ngrams(typed: TypedQueries, tokens: Tokens, key: np.ndarray) -> NGrams:
     """Number the n-grams by their keys; -1 is the key of a word at which none begins."""
     places = np.flatnonzero(key >= 0)
     distinct, first, number = np.unique(key[places], return_index=True, return_inverse=True)
@@ -77,11 +76,9 @@ def _total(typed: TypedQueries) -> np.ndarray:
     return np.bincount(typed.times.indices, weights=typed.times.data, minlength=len(typed.texts))
 
 
-def _weights(typed: TypedQueries, tokens: Tokens, one: NGrams, two: NGrams, three: NGrams) -> tuple[np.ndarray, ...]:
+def _weights(typed: TypedQueries, one: NGrams, two: NGrams, three: NGrams) -> tuple[np.ndarray, ...]:
     """Equations 1 to 3."""
-    holding = _total(typed) @ csr_array(
-        (np.ones(one.held.nnz), one.held.indices, one.held.indptr), shape=one.held.shape
-    )
+    holding = _total(typed) @ _ones(one.held)
     p, q = one.chance[one.at], two.chance
     apart = p[two.first] * p[two.first + 1]
     x, y, z = (three.first + i for i in range(3))

@@ -31,11 +31,11 @@ class Affinity(LogMethod):
         "Information Processing and Management, 2015",
         unit="query",
         protects="Who searched for what a released query is about: k users in all typed it or a query affine to it.",
-        does_not_protect="A released query that one user alone typed (7 in 10 distinct released queries of simulated "
-        "logs, at k=5 and theta=0.9) shows all that is released of that user to whoever saw it typed. Nor are "
-        "protected: what a user's released queries tell together, a rare word that word_users users share, and a log "
-        "in which an attacker planted users: two of them bring out what they type beside a frequent query, such as a "
-        "card number, at any k.",
+        does_not_protect="A released query that one user alone typed, as 7 in 10 distinct released ones of simulated "
+        "logs are at k=5 and theta=0.9: it shows all that is released of that user to whoever saw it typed; what a "
+        "user's released queries tell together; a rare word that word_users users share; and a log in which an "
+        "attacker planted users: two of them bring out what they type beside a frequent query, such as a card number, "
+        "at any k.",
     )
     k = Parameter(5, AT_LEAST_TWO, "the fewest users who typed a query or a close one", "higher")
     theta = Parameter(0.9, number(0.1, 1), "how close is close: the smallest cosine", "higher")
