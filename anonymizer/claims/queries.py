@@ -92,6 +92,9 @@ def _only_columns(counts: csr_array, columns: np.ndarray) -> csr_array:
 def _verify_one_degree(evidence: Evidence, typed: TypedQueries) -> Verdict:
     rows = evidence.release.queries
     assert rows is not None
+    low = np.flatnonzero(rows.degree < 1)
+    if len(low):
+        return broken(f"{rows.query[int(low[0])]!r} is released with degree {rows.degree[low[0]]}")
     varied = np.flatnonzero(rows.degree != published_degrees(evidence, typed)[typed.numbers(rows.query)])
     if len(varied):
         return broken(f"{rows.query[int(varied[0])]!r} is released with different degrees")

@@ -211,6 +211,16 @@ def test_a_query_that_is_held_back_is_rejected_of_one_user_or_of_all(method: Met
         assert not judge(without_query(made, query, owners[0]), log, method).holds
 
 
+@pytest.mark.parametrize("method", [Equality(k=3), AFFINITY, GROWN], ids=repr)
+def test_a_query_that_is_smuggled_in_with_no_degree_is_rejected(method: Method) -> None:
+    rows = [(user, "visa") for user in "abcd"] + [("a", "xyzzy9 8842")]  # no word of a profile
+    log = make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))
+    made = method.anonymize(log)
+    owner = made.assignment.profile[made.assignment.users.to_list().index("a")]
+    assert judge(made, log, method).holds
+    assert not judge(with_row(made, int(owner), "xyzzy9 8842", 1, 0), log, method).holds
+
+
 def test_each_degree_is_exact() -> None:
     for seed in range(10):
         log = random_log(seed, events=80)
