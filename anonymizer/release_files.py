@@ -124,12 +124,6 @@ def _write_assignment(made: Anonymized, path: Path) -> None:
         pl.DataFrame({"user": user, "id": id}).write_csv(file, separator="\t", quote_style="never")
 
 
-def _named(id: str, method: type[Method]) -> type[Method]:
-    if id != method.info.id:
-        raise InputError(f"the release names the method {id!r}, expected {method.info.id}: make the release again")
-    return method
-
-
 def read_release(folder: Path, knowledge: Knowledge | None = None, method: type[Method] | None = None) -> StoredRelease:
     """The release in a folder, with the taxonomy and dictionary that it was made with.
 
@@ -137,7 +131,8 @@ def read_release(folder: Path, knowledge: Knowledge | None = None, method: type[
     """
     if not (folder / MANIFEST).is_file():
         raise InputError(f"no release at {folder}: it holds no {MANIFEST}; make one by `shoal anonymize`")
-    manifest = read_manifest(folder / MANIFEST, find_method if method is None else lambda id: _named(id, method))
+    given_one = {} if method is None else {method.info.id: method}
+    manifest = read_manifest(folder / MANIFEST, lambda id: given_one.get(id) or find_method(id))
     _check_files(folder, manifest)
     release = _read_profiles(folder / PROFILES)
     if (folder / QUERIES).exists():
