@@ -1,5 +1,6 @@
 """On which logs is a method tried? An ordinary small one, and those that break what nobody thought of."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,8 @@ def tampering_logs(folder: Path) -> list[tuple[QueryLog, Knowledge]]:
 
 
 def _repeating_log(queries: list[list[str]]) -> QueryLog:
-    """The queries of each user, the first of them three times, and two users who have no term."""
+    """The queries of each user in sessions of three, the first again and again, and two users without a term."""
     rows = [(f"{5000 + 13 * u}", query) for u, own in enumerate(queries) for query in [*own, own[0], own[0]]]
-    return log_of([*rows, ("7001", "qxqxq zzyzxq"), ("7002", "+++")])
+    log = log_of([*rows, ("7001", "qxqxq zzyzxq"), ("7002", "+++")])
+    number = np.arange(len(log))
+    return replace(log, time=_START + _HOUR * (number // 3) + number % 3)

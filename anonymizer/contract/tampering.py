@@ -8,7 +8,7 @@ A release of which the claim is still true must be accepted, every other one ref
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from shoal.anonymizer.base import Method
 from shoal.anonymizer.claims import find_verifier
 from shoal.anonymizer.contract.edits import Adversary
 from shoal.anonymizer.contract.form_edits import EDITS
-from shoal.anonymizer.contract.literal import Undecided, definitions
+from shoal.anonymizer.contract.literal import Case, Undecided, definitions
 from shoal.anonymizer.contract.literal.folder import Folder, case_of, is_release, is_whole, knowledge_of, read_folder
 from shoal.anonymizer.contract.sample_logs import tampering_logs
 from shoal.anonymizer.parameters import Value
@@ -111,12 +111,12 @@ class Machine:
         return "" if done is False else edit.__name__
 
     def _seal(self, folder: Folder, world: World, place: Path) -> str:
-        """Recompute nothing, the digests, or the digests and all counts, and write the folder again."""
-        how = self.rng.choice(["as it is", "digests", *["digests and counts"] * 4])
+        """Recompute nothing, the digests, all counts too, or profiles too, and write the folder again."""
+        how = self.rng.choice(["as it is", "digests", *["digests and counts", "digests, counts and profiles"] * 2])
         if how == "as it is" or not isinstance(folder.manifest, dict):
             return "as it is"
-        if how == "digests and counts":
-            _count_again(folder, world, place)
+        if "counts" in how:
+            _mend(folder, world, place, profiles="profiles" in how)
         if isinstance(folder.manifest.get("digests"), dict):
             knowledge = knowledge_of(folder, place, world.knowledge)
             known = {} if knowledge is None else knowledge.digests
@@ -131,20 +131,29 @@ def _tell(rng: Adversary, world: World) -> None:
     rng.terms = build_profiles(world.log, world.knowledge.words).terms
 
 
-def _count_again(folder: Folder, world: World, place: Path) -> None:
-    """Make all counts right, as far as the files can be read at all."""
+def _mend(folder: Folder, world: World, place: Path, profiles: bool) -> None:
+    """Make all counts right, and the profiles what their members or queries ask for, as far as files can be read."""
     try:
         knowledge = knowledge_of(folder, place, world.knowledge) or world.knowledge
+        definition = definitions()[folder.manifest["claim"]["id"]]
+        if profiles and definition.profile is not None:
+            _mend_profiles(folder, case_of(folder, world.log, knowledge), definition.profile)
         case = case_of(folder, world.log, knowledge)
         for row in folder.profiles or []:
             row["users"] = len(case.members[row["id"]])
-        suppressed = {"users": len(case.outside)}
-        if definition := definitions().get(folder.manifest["claim"]["id"]):
-            suppressed["occurrences"] = definition.suppressed(case)
+        suppressed = {"users": len(case.outside), "occurrences": definition.suppressed(case)}
         folder.manifest["suppressed"].update(suppressed)
         folder.manifest.update(users=len(case.typed), groups=len(case.terms))
     except (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError):
         return
+
+
+def _mend_profiles(folder: Folder, case: Case, profile: Callable[[Case, str], Mapping[str, float]]) -> None:
+    tree = case.knowledge.taxonomy
+    for row in folder.profiles or []:
+        row["terms"] = dict(profile(case, row["id"]))
+        nodes = {label: tree.node.get(label.lower()) for label in row["terms"]}
+        row["generalized"] = [label for label, v in nodes.items() if v is not None and not tree.is_leaf[v]]
 
 
 def what_is_wrong(folder: Folder, world: World, place: Path) -> str:
@@ -204,10 +213,13 @@ def _honest(
 
 
 def _settings(method: type[Method], everything: bool) -> list[dict[str, Value]]:
-    """The defaults, and k=3 where there is a k; with each word of each parameter besides."""
+    """The defaults, and k=3 where there is a k; besides with each word of each parameter, or a number in its place."""
     parameters = method.info.parameters
     sizes: list[dict[str, Value]] = [{}, {"k": 3}] if "k" in {parameter.name for parameter in parameters} else [{}]
-    words = [{parameter.name: word} for parameter in parameters for word in parameter.allowed.words]
+    words: list[dict[str, Value]] = [{p.name: word} for p in parameters for word in p.allowed.words]
+    words += [
+        {p.name: p.allowed.kind(p.allowed.low)} for p in parameters if isinstance(p.default, str) and p.allowed.low
+    ]
     return [*sizes, *({**size, **word} for size in sizes for word in words if everything)]
 
 

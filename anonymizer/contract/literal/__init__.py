@@ -83,13 +83,21 @@ class Definition:
 
     holds: Callable[[Case], bool]
     suppressed: Callable[[Case], int]
+    profile: Callable[[Case, str], Mapping[str, float]] | None = None  # what a pseudonym must publish, where one thing
 
 
 def definitions() -> dict[str, Definition]:
     """Definitions by the id of their claim."""
-    from shoal.anonymizer.contract.literal import groups, microaggregation, queries, transactions, vocabularies
+    from shoal.anonymizer.contract.literal import (
+        groups,
+        microaggregation,
+        queries,
+        sessions,
+        transactions,
+        vocabularies,
+    )
 
-    own = (groups, microaggregation, queries, transactions, vocabularies)
+    own = (groups, microaggregation, queries, sessions, transactions, vocabularies)
     return {id: definition for module in own for id, definition in module.OWN.items()} | DEFINITIONS
 
 

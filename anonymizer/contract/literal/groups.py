@@ -25,13 +25,22 @@ def are_means(case: Case, of_one: bool = False) -> bool:
 
 
 def _is_mean(case: Case, name: str, of_one: bool) -> bool:
-    users = case.members[name]
-    terms = {term for user in users for term in case.bags[user]}
-    if terms != set(case.terms[name]):
+    exact = _means(case, name, of_one)
+    if exact.keys() != case.terms[name].keys():
         return False
-    share = 1 if of_one else len(users)
-    exact = {term: Fraction(sum(case.bags[user][term] for user in users), share) for term in terms}
     return all(case.terms[name][term] in (float(x), _written(x)) for term, x in exact.items())
+
+
+def _means(case: Case, name: str, of_one: bool) -> dict[str, Fraction]:
+    users = case.members[name]
+    terms = sorted({term for user in users for term in case.bags[user]})
+    share = 1 if of_one else len(users)
+    return {term: Fraction(sum(case.bags[user][term] for user in users), share) for term in terms}
+
+
+def mean_profile(case: Case, name: str) -> dict[str, float]:
+    means = _means(case, name, of_one=case.values.get("representative") == "union")
+    return {term: _written(x) for term, x in means.items()}
 
 
 def _written(x: Fraction) -> float:
@@ -72,8 +81,8 @@ def p_linkability(case: Case) -> bool:
 
 OWN = {
     "nothing-published": Definition(nothing_published, outsiders_typed),
-    "none": Definition(own_profiles, outsiders_typed),
-    "one-profile": Definition(one_profile, outsiders_typed),
-    "users-per-profile": Definition(users_per_profile, outsiders_typed),
-    "p-linkability": Definition(p_linkability, outsiders_typed),
+    "none": Definition(own_profiles, outsiders_typed, mean_profile),
+    "one-profile": Definition(one_profile, outsiders_typed, mean_profile),
+    "users-per-profile": Definition(users_per_profile, outsiders_typed, mean_profile),
+    "p-linkability": Definition(p_linkability, outsiders_typed, mean_profile),
 }

@@ -10,10 +10,11 @@ from math import ceil, floor
 
 from shoal.anonymizer.contract.literal import Bag, Case, Definition
 from shoal.anonymizer.contract.literal.groups import are_at_least
+from shoal.anonymizer.contract.literal.queries import listed, terms_of_queries
 
 
 def user_k_anonymity(case: Case) -> bool:
-    logs = {name: _log(case, name) for name in case.terms}
+    logs = {name: listed(case, name) for name in case.terms}
     pairs = [(name, query) for name, query, _, _ in case.queries]
     if not are_at_least(case, int(case.values["k"])) or len(set(pairs)) < len(pairs) or case.generalized:
         return False
@@ -29,18 +30,14 @@ def user_k_anonymity(case: Case) -> bool:
 
 def not_listed(case: Case) -> int:
     """Every event whose query is not in the log that its user shares."""
-    listed = sum(
+    kept = sum(
         case.typed[user][query]
         for name in case.terms
         for user in case.members[name]
-        for query in _log(case, name)
+        for query in listed(case, name)
         if case.terms_of({query: 1})
     )
-    return len(case.log) - listed
-
-
-def _log(case: Case, name: str) -> Bag:
-    return Bag({query: count for other, query, count, _ in case.queries if other == name})
+    return len(case.log) - kept
 
 
 def _with_terms(case: Case, user: str) -> dict[str, int]:
@@ -110,4 +107,4 @@ def _given(
     return found
 
 
-OWN = {"user-k-anonymity": Definition(user_k_anonymity, not_listed)}
+OWN = {"user-k-anonymity": Definition(user_k_anonymity, not_listed, terms_of_queries)}

@@ -72,10 +72,19 @@ def _degrees(case: Case) -> dict[str, int]:
 
 def _profiles_fit(case: Case) -> bool:
     """A profile holds the terms of its released queries."""
-    own = {name: Bag() for name in case.terms}
-    for name, query, count, _ in case.queries:
-        own[name][query] += count
-    return not case.generalized and all(case.terms[name] == dict(case.terms_of(own[name])) for name in own)
+    return not case.generalized and all(case.terms[name] == terms_of_queries(case, name) for name in case.terms)
+
+
+def terms_of_queries(case: Case, name: str) -> dict[str, int]:
+    return dict(case.terms_of(listed(case, name)))
+
+
+def listed(case: Case, name: str) -> Bag:
+    """The queries of a pseudonym, and how often they are published."""
+    found = Bag()
+    for other, query, count, _ in case.queries:
+        found[query] += count if other == name else 0
+    return +found
 
 
 def concept_k_anonymity(case: Case) -> bool:
@@ -86,9 +95,7 @@ def concept_k_anonymity(case: Case) -> bool:
     k = int(case.values["k"])
     if not all(degree == users[concept] >= k for _, concept, _, degree in case.queries):
         return False
-    own: dict[str, dict[str, int]] = {name: {} for name in case.terms}
-    for name, concept, count, _ in case.queries:
-        own[name][concept] = count
+    own = {name: listed(case, name) for name in case.terms}
     return all(case.terms[name] == own[name] and _are_typed(case, name, own[name]) for name in own)
 
 
@@ -110,7 +117,7 @@ def _are_typed(case: Case, name: str, concepts: dict[str, int]) -> bool:
 
 
 OWN = {
-    "query-k-anonymity": Definition(query_k_anonymity, unreleased),
-    "affinity-k-anonymity": Definition(affinity_k_anonymity, unreleased),
-    "concept-k-anonymity": Definition(concept_k_anonymity, unreleased),
+    "query-k-anonymity": Definition(query_k_anonymity, unreleased, terms_of_queries),
+    "affinity-k-anonymity": Definition(affinity_k_anonymity, unreleased, terms_of_queries),
+    "concept-k-anonymity": Definition(concept_k_anonymity, unreleased, listed),
 }

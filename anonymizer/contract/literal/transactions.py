@@ -54,6 +54,10 @@ def _below(case: Case, items: Bag) -> Counter[str]:
 
 
 def _is_least(case: Case, published: dict[str, int], members: list[Bag], once: bool) -> bool:
+    return published == _least(case, members, once)
+
+
+def _least(case: Case, members: list[Bag], once: bool) -> dict[str, int]:
     """LCG(S) holds m(v) - sum of m(w) over the children w of v copies of v, m(v) the fewest of a member."""
     counts = [_below(case, items) for items in members]
     fewest = {label: min(count[label] for count in counts) for label in counts[0]}
@@ -62,7 +66,14 @@ def _is_least(case: Case, published: dict[str, int], members: list[Bag], once: b
     for label, m in fewest.items():
         if label in parents:
             copies[parents[label]] -= m
-    return published == {label: min(n, 1) if once else n for label, n in copies.items() if n > 0}
+    return {label: min(n, 1) if once else n for label, n in copies.items() if n > 0}
+
+
+def least_profile(case: Case, name: str) -> dict[str, int]:
+    """The least common generalization of the members, which also is a common one."""
+    members = [_items(case, user) for user in case.members[name]]
+    least = _least(case, members, once=case.values["duplicates"] == "drop")
+    return {case.spelled(label): n for label, n in least.items()}
 
 
 def _is_cut(case: Case, published: dict[str, int], members: list[Bag], once: bool) -> bool:
@@ -86,4 +97,4 @@ def _is_common(case: Case, published: dict[str, int], members: list[Bag], once: 
     return all(can_pair(published, items, lambda label, term: label in case.above[term]) for items in members)
 
 
-OWN = {"transactional-k-anonymity": Definition(transactional, unpublished)}
+OWN = {"transactional-k-anonymity": Definition(transactional, unpublished, least_profile)}
