@@ -1,11 +1,36 @@
-"""What did the papers draw, and what do we see? Their figures as data: what each shows, claims, and needs."""
+"""What did the papers draw, and in which set-up? Their figures as data: what each shows, claims, and needs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
-from shoal.evaluation.experiment.settings import Setting, distinct, parse_methods
+from shoal.evaluation.experiment.settings import Setting, parse_methods
 
-Seen = dict[str, list[tuple[float, float]]]  # the points of each curve, x ascending
+
+class Point(NamedTuple):
+    """A point of a curve, with its 95 % interval; both ends are y where there is none."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+
+    def is_below(self, other: "Point") -> bool:
+        """Lower by more than the intervals."""
+        return self.high < other.low
+
+
+Curves = dict[str, list[Point]]  # by the label of the line, x ascending
+Panels = dict[str, Curves]  # by the title of the set-up
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a paper's claim: what it says, whether each place that it speaks of shows it, and our numbers."""
+
+    says: str
+    shown: tuple[bool, ...]
+    told: str
 
 
 @dataclass(frozen=True)
@@ -18,7 +43,7 @@ class Line:
     fixed: dict[str, str] = field(default_factory=dict)  # parameters that are not at their defaults
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """A figure of a paper. `methods` are the settings that draw all of it, as for `shoal evaluate --methods`."""
 
@@ -27,15 +52,16 @@ class Figure:
     number: str
     title: str
     claim: str  # what the paper says of it
+    setups: tuple[str, ...]  # ids of figures.setups, a panel each
     methods: str
-    x: str  # a parameter
+    x: str  # a parameter, or "users": how many the set-up has
     x_title: str
     y_title: str
     lines: tuple[Line, ...]
-    see: Callable[[Seen], str]  # what our points say, in a sentence
-    needs: tuple[str, ...] = ()  # lines without which it tells nothing, besides the first
-    bound: str = ""  # a line to compare with: "x", or "1/x"
+    parts: Callable[[Panels], list[Part]]  # the claim, part by part, held against our points
+    bound: Literal["", "x", "1/x"] = ""  # a line to compare with
     logarithmic: bool = False
+    timed: bool = False  # drawn on the page of costs, since times differ from run to run
 
     @property
     def settings(self) -> list[Setting]:
@@ -44,11 +70,6 @@ class Figure:
 
 def all_figures() -> list[Figure]:
     """In the order of the papers."""
-    from shoal.evaluation.figures import affinity, linkability, microaggregation, thesis
+    from shoal.evaluation.figures import affinity, linkability, microaggregation, ssc, thesis
 
-    return [figure for part in (linkability, thesis, affinity, microaggregation) for figure in part.FIGURES]
-
-
-def figure_settings(figures: Sequence[Figure]) -> list[Setting]:
-    """All that an experiment must hold to draw these figures whole."""
-    return distinct(setting for figure in figures for setting in figure.settings)
+    return [figure for part in (linkability, thesis, ssc, affinity, microaggregation) for figure in part.FIGURES]

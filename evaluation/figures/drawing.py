@@ -1,102 +1,145 @@
-"""How does a figure of a paper look with our numbers? Its points, its picture, and the claim beside what we see."""
+"""How does a figure of a paper look with our numbers? Its panels and curves, and the claim beside what we see."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import altair as alt
 
 from shoal.anonymizer.registry import find_method
 from shoal.evaluation.experiment.settings import written
-from shoal.evaluation.figures import Figure, Line, Seen, all_figures
-from shoal.evaluation.report.blocks import Block, Heading, Picture, Text
-from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, finished
+from shoal.evaluation.figures import Curves, Figure, Line, Panels, Point, all_figures
+from shoal.evaluation.figures.running import FigureResults
+from shoal.evaluation.figures.thesis import DENSITY
+from shoal.evaluation.figures.verdicts import verdict
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text
+from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, titled
 from shoal.evaluation.report.points import parameters
 from shoal.evaluation.run.results import Row
 
+_SIZES = ((460, 300), (340, 280), (270, 260))  # of a panel, where there are one, two or three
 
-def figure_blocks(rows: Sequence[Row]) -> list[Block]:
-    """Every figure of which the rows hold enough, the paper's claim beside what we see."""
-    blocks: list[Block] = []
-    missing = []
-    for figure in all_figures():
-        drawn = _blocks(figure, rows)
-        blocks += drawn
-        if not drawn:
-            missing.append(f"{figure.paper}, {figure.number}")
-    if not blocks:
+
+def figure_blocks(found: FigureResults | None, timed: bool = False) -> list[Block]:
+    """Every figure that was measured, the paper's claim and set-up beside ours; those of time apart."""
+    if found is None:
         return []
-    note = f" Left out, for want of settings: {'; '.join(missing)}." if missing else ""
+    drawn = [block for figure in all_figures() if figure.timed == timed for block in _blocks(figure, found)]
+    if not drawn:
+        return []
     introduction = (
-        "The same curves as in the papers, from this experiment's log. `shoal evaluate --figures` measures all that "
-        f"they need.{note}"
+        "Each in the set-up of its paper, as far as that can be had: AOL's log is not public. A part of a claim counts "
+        "as seen where every point that it names shows it by more than the intervals (95 %: of AP@10 over people, of "
+        "all others over draws and seeds)."
     )
-    return [Heading("The papers' figures, from our runs", 2), Text(introduction), *blocks]
+    title = "The papers' figures of time" if timed else "The papers' figures, in the papers' set-ups"
+    table = [] if timed else _densities(found)
+    return [Heading(title, 2), *([] if timed else [Text(introduction)]), *drawn, *table]
 
 
-def points_of(figure: Figure, rows: Sequence[Row]) -> Seen:
-    """The points of each line that has any."""
-    found = {line.label: _points(line, figure.x, rows) for line in figure.lines}
-    return {label: points for label, points in found.items() if points}
+def _blocks(figure: Figure, found: FigureResults) -> list[Block]:
+    panels = panels_of(figure, found)
+    if not any(len(points) > 1 for curves in panels.values() for points in curves.values()):
+        return []
+    parts = [part for part in figure.parts(panels) if part.shown]
+    seen = tuple(f"{'Seen' if all(part.shown) else 'Not seen'}: {part.says}. Ours: {part.told}." for part in parts)
+    setups = [row for row in found.setups if row["id"] in figure.setups]
+    return [
+        Heading(f"{figure.paper}, {figure.number}: {figure.title}", 3),
+        Text(f"**The paper:** {figure.claim}"),
+        Text(f"**Its set-up:** {setups[0]['paper']}. **Ours:** {_ours(setups)}"),
+        Text(f"**{verdict(parts)}.**"),
+        Points(seen),
+        Picture(figure.id, picture(figure, panels, setups), f"{figure.paper}, {figure.number}, from our run."),
+    ]
 
 
-def _points(line: Line, x: str, rows: Sequence[Row]) -> list[tuple[float, float]]:
+def _ours(setups: Sequence[Row]) -> str:
+    return " ".join(f"{row['told']}." for row in setups)
+
+
+def panels_of(figure: Figure, found: FigureResults) -> Panels:
+    """The points of each line that has any, set-up by set-up."""
+    setups = {row["id"]: row for row in found.setups if row["id"] in figure.setups}
+    rows = [
+        row | {"users": setups[row["setup"]]["users"]}
+        for row in (found.costs if figure.timed else found.rows)
+        if row["setup"] in setups
+    ]
+    if figure.x == "users":
+        return {"": _curves(figure, rows)}
+    there = {s["title"]: _curves(figure, [row for row in rows if row["setup"] == id]) for id, s in setups.items()}
+    return {title: curves for title, curves in there.items() if curves}
+
+
+def _curves(figure: Figure, rows: Sequence[Row]) -> Curves:
+    points = {line.label: _points(line, figure.x, rows) for line in figure.lines}
+    return {label: some for label, some in points.items() if some}
+
+
+def _points(line: Line, x: str, rows: Sequence[Row]) -> list[Point]:
     """The rows whose other parameters are as the line wants them. A method without the parameter has one value."""
-    info = find_method(line.method).info
-    defaults = {parameter.name: written(parameter.default) for parameter in info.parameters}
-    points: dict[float, float] = {}
+    defaults = {name: written(parameter.default) for name, parameter in _parameters(line.method)}
+    points: dict[float, Point] = {}
     for row in rows:
         if row["method"] != line.method or line.column not in row:
             continue
         values = defaults | parameters(row)
-        place = values.pop(x, "nan")
+        place = str(row["users"]) if x == "users" else values.pop(x, "nan")
         wanted = {name: value for name, value in (defaults | line.fixed).items() if name != x}
         if values == wanted and _is_number(place):
-            points[float(place)] = row[line.column]
-    return sorted(points.items())
+            points[float(place)] = _point(float(place), line.column, row)
+    return [points[place] for place in sorted(points)]
+
+
+def _parameters(method: str) -> list[tuple[str, Any]]:
+    return [(parameter.name, parameter) for parameter in find_method(method).info.parameters]
+
+
+def _point(x: float, column: str, row: Row) -> Point:
+    names = (column, f"{column}_low", f"{column}_high")
+    return Point(x, *(float(row[name if name in row else column]) for name in names))
 
 
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdecimal() or text == "nan"
 
 
-def _blocks(figure: Figure, rows: Sequence[Row]) -> list[Block]:
-    seen = points_of(figure, rows)
-    needed = {figure.lines[0].label, *figure.needs}
-    if not needed <= seen.keys() or not any(len(points) > 1 for points in seen.values()):
-        return []
-    return [
-        Heading(f"{figure.paper}, {figure.number}: {figure.title}", 3),
-        Text(f"**The paper:** {figure.claim}"),
-        Text(figure.see(seen)),
-        Picture(figure.id, picture(figure, seen), f"{figure.paper}, {figure.number}, drawn from our run."),
-    ]
+def picture(figure: Figure, panels: Panels, setups: Sequence[Row]) -> dict[str, Any]:
+    """The panels beside each other, with what they were drawn from under the title."""
+    size = _SIZES[min(len(panels), len(_SIZES)) - 1]
+    styles = Styles(tuple(line.label for line in figure.lines))
+    parts = [_panel(figure, title if len(panels) > 1 else "", some, styles, size) for title, some in panels.items()]
+    whole = alt.hconcat(*parts, spacing=24) if len(parts) > 1 else parts[0]
+    below = [f"{figure.paper}, {figure.number}, from our run", *wrap(_ours(setups), 40 + size[0] * len(parts) // 6)]
+    return titled(whole, figure.title, below)
 
 
-def picture(figure: Figure, seen: Seen) -> dict[str, Any]:
-    wide = {label: points for label, points in seen.items() if points[0][0] == points[0][0]}
-    places = sorted({x for points in wide.values() for x, _ in points})
+def _panel(figure: Figure, title: str, seen: Curves, styles: Styles, size: tuple[int, int]) -> Any:
+    places = sorted({point.x for points in seen.values() for point in points if point.x == point.x})
     data = [point for label, points in seen.items() for point in _data(label, points, places)]
     scale = alt.Scale(type="log", nice=False, padding=12) if figure.logarithmic else alt.Scale(zero=False, padding=12)
-    ticks = axis(values=places, format="~g") if len(places) <= 8 else axis(format="~g")
-    x = alt.X("x:Q", title=figure.x_title, scale=scale, axis=ticks)
+    whole = all(place == int(place) for place in places)
+    x = alt.X("x:Q", title=figure.x_title, scale=scale, axis=axis(values=places, format=",d" if whole else ".2~f"))
     y = alt.Y("y:Q", title=figure.y_title, axis=axis(), scale=alt.Scale(zero=False, nice=True))
-    parts: list[Any] = [curves(data, x, y, Styles(tuple(line.label for line in figure.lines)))]
+    parts: list[Any] = [curves(data, x, y, styles)]
     if figure.bound:
         parts += _bound(figure.bound, places, x, y)
-    return finished(alt.layer(*parts), figure.title, f"{figure.paper}, {figure.number}, from our run", 460, 300)
+    return alt.layer(*parts).properties(width=size[0], height=size[1], title=title)
 
 
-def _data(label: str, points: list[tuple[float, float]], places: list[float]) -> list[dict[str, Any]]:
+def _data(label: str, points: Sequence[Point], places: Sequence[float]) -> list[dict[str, Any]]:
     """What has no such parameter is a level line."""
-    if points[0][0] != points[0][0]:
-        points = [(x, points[0][1]) for x in places]
+    if points[0].x != points[0].x:
+        points = [points[0]._replace(x=x) for x in places]
     return [
-        {"x": x, "y": y, "curve": label, "step": step, "tell": f"{label}: {y:.4g} at {x:g}"}
-        for step, (x, y) in enumerate(points)
-    ]
+        {"x": p.x, "y": p.y, "low": p.low, "high": p.high, "curve": label, "step": step,
+         "tell": f"{label}: {p.y:.4g} at {p.x:g}"}
+        for step, p in enumerate(points)
+    ]  # fmt: skip
 
 
-def _bound(bound: str, places: list[float], x: alt.X, y: alt.Y) -> list[Any]:
+def _bound(bound: str, places: Sequence[float], x: alt.X, y: alt.Y) -> list[Any]:
     value = {"x": lambda place: place, "1/x": lambda place: 1 / place}[bound]
     name = {"x": "the bound", "1/x": "the floor, 1/k"}[bound]
     data = [{"x": place, "y": value(place), "name": name} for place in places]
@@ -104,3 +147,17 @@ def _bound(bound: str, places: list[float], x: alt.X, y: alt.Y) -> list[Any]:
     last = alt.Chart(alt.Data(values=data[-1:])).encode(x=x, y=y, text="name:N")
     label = last.mark_text(align="right", dx=-4, dy=12, fontSize=12, fontStyle="italic", color=CONTROL_COLOUR)
     return [base.mark_line(color=CONTROL_COLOUR, strokeDash=[1, 3], strokeWidth=1.5), label]
+
+
+def _densities(found: FigureResults) -> list[Block]:
+    """The thesis's Table 6.1."""
+    rows = tuple(
+        (row["title"], f"{DENSITY[row['id']]:.2f} %", f"{100 * row['density']:.3f} %")
+        for row in found.setups
+        if row["id"] in DENSITY
+    )
+    caption = (
+        "Milani Fard 2010, Table 6.1: how dense the transactions are, in items by users and leaves of the taxonomy. "
+        "Ours has three times the leaves, all single nouns of WordNet, and its first users type as much as the others."
+    )
+    return [Table(("transactions", "the thesis", "ours"), rows, caption=caption)] if rows else []

@@ -1,85 +1,123 @@
 """What did Zhu & Xiong draw? Their figures 2 to 6: precision, and what the privacy parameter does."""
 
-from shoal.evaluation.figures import Figure, Line, Seen
-from shoal.evaluation.figures.verdicts import span, trend, verdict, written
+from shoal.evaluation.figures import Figure, Line, Panels, Part
+from shoal.evaluation.figures.verdicts import compared, number, trend
 
 _PAPER = "Zhu & Xiong 2010"
+_SETUPS = ("zhu-xiong",)
 _METHOD = "linkability"
 _OVER_P = "linkability:p=0.1,0.2,0.3,0.4"
-_CONTROLS = "plain;everyone;original"
+_CLOSE = 0.8  # of the bound, and more, is close to it
 
 
-def _gain(seen: Seen) -> str:
-    ours, plain = seen["linkability"], dict(seen["plain"])
-    at = min(ours, key=lambda point: abs(point[0] - 0.4))
-    base = next(iter(plain.values()))
-    return verdict(
-        [at[1] > base],
-        f"at p={at[0]:g} AP@10 is {at[1]:.3f}, without a profile {base:.3f}, and one profile for everyone has "
-        f"{next(iter(dict(seen['everyone']).values())):.3f}",
-    )
+def _gain(panels: Panels) -> list[Part]:
+    (curves,) = panels.values()
+    at = next((point for point in curves[_METHOD] if point.x == 0.4), curves[_METHOD][-1])
+    here = {"": {_METHOD: [at], "plain": curves.get("plain", [])}}
+    part = compared(here, _METHOD, "above", "plain", "with p=0.4 and a=1 better than without a profile")
+    told = [f"{label} {number(curves[label][0].y)}" for label in ("plain", "everyone") if label in curves]
+    return [Part(part.says, part.shown, f"AP@10 is {number(at.y)}, {', '.join(told)}")]
 
 
-def _rises_with_a(seen: Seen) -> str:
-    points = seen["linkability"]
-    gain = max(y for _, y in points[1:]) - points[0][1]
-    why = f"AP@10 {trend(points)} ({span(points)}); the best a gains {gain:+.3f} over none"
-    return verdict([gain > 0, points[-1][1] > points[0][1]], why)
+def _rises_with_a(panels: Panels) -> list[Part]:
+    return [trend(panels, _METHOD, "rises", "precision rises with a")]
 
 
-def _rises(seen: Seen) -> str:
-    points = seen["linkability"]
-    return verdict([points[-1][1] > points[0][1]], f"AP@10 {trend(points)} ({span(points)})")
+def _rises(panels: Panels) -> list[Part]:
+    return [trend(panels, _METHOD, "rises", "precision rises with p")]
 
 
-def _falls(seen: Seen) -> str:
-    points = seen["linkability"]
-    return verdict([points[-1][1] < points[0][1]], f"the mean size of a group {trend(points)} ({span(points)})")
+def _falls(panels: Panels) -> list[Part]:
+    return [trend(panels, _METHOD, "falls", "groups shrink as p grows")]
 
 
-def _below(seen: Seen) -> str:
-    mean, largest = seen["the mean"], seen.get("the largest", [])
-    below = [y <= p for p, y in mean]
-    broken = [(p, y) for p, y in largest if y > p]
-    more = ""
-    if broken:
-        p, y = max(broken, key=lambda point: point[1] / point[0])
-        more = (
-            f"; but the largest exceeds it at {len(broken)} of {len(largest)} settings (at p={p:g} it is {written(y)})"
-        )
-    why = f"the mean over users {trend(mean)} with p and is below it at {sum(below)} of {len(mean)} settings{more}"
-    return verdict([*below, not broken], why)
+def _below(panels: Panels) -> list[Part]:
+    (curves,) = panels.values()
+    mean, largest = curves["the mean"], curves.get("the largest", [])
+    told = ", ".join(f"{number(point.y)} at p={point.x:g}" for point in mean)
+    above = [point for point in largest if point.low > point.x]
+    closest = min(100 * point.y / point.x for point in mean)
+    more = f"; the largest of all users is above it at {len(above)} of {len(largest)} p" if largest else ""
+    return [
+        Part("the actual probability is lower than the bound", tuple(p.high <= p.x for p in mean), f"{told}{more}"),
+        Part(
+            "and close to it",
+            tuple(p.y >= _CLOSE * p.x for p in mean),
+            f"{closest:.0f} % of it and more",
+        ),
+    ]
 
 
 FIGURES = (
     Figure(
-        "zhu-xiong-2", _PAPER, "Figure 2", "Precision with and without the profile of a group",
-        "Average precision at 10 is 78.86 % with p=0.4 and a=1, significantly better than search without profiles.",
-        f"{_OVER_P};{_CONTROLS}", "p", "p", "AP@10",
-        (Line("linkability", _METHOD, "ap10"), Line("plain", "plain", "ap10"), Line("everyone", "everyone", "ap10")),
-        _gain, needs=("plain", "everyone"),
+        id="zhu-xiong-2",
+        paper=_PAPER,
+        number="Figure 2",
+        title="Precision with and without the profile of a group",
+        claim="Average precision at 10 is 78.86 % with p=0.4 and a=1, significantly better than without profiles.",
+        setups=_SETUPS,
+        methods=f"{_OVER_P};plain;everyone",
+        x="p",
+        x_title="p",
+        y_title="AP@10",
+        lines=tuple(Line(method, method, "ap10") for method in (_METHOD, "plain", "everyone")),
+        parts=_gain,
     ),
     Figure(
-        "zhu-xiong-3", _PAPER, "Figure 3", "Does it help to compare profiles by what their words mean?",
-        "The higher the augmentation level a, the better the search quality, to some extent.",
-        "linkability:p=0.4,a=0,1,2,3", "a", "a: steps of hypernyms", "AP@10", (Line("linkability", _METHOD, "ap10"),),
-        _rises_with_a,
+        id="zhu-xiong-3",
+        paper=_PAPER,
+        number="Figure 3",
+        title="Does it help to compare profiles by what their words mean?",
+        claim="The higher the augmentation level a, the better the search quality, to some extent.",
+        setups=_SETUPS,
+        methods="linkability:p=0.4,a=0,1,2,3",
+        x="a",
+        x_title="a: steps of hypernyms",
+        y_title="AP@10",
+        lines=(Line(_METHOD, _METHOD, "ap10"),),
+        parts=_rises_with_a,
     ),
     Figure(
-        "zhu-xiong-4", _PAPER, "Figure 4", "What does privacy cost in precision?",
-        "A lower p gives a stronger guarantee at the cost of precision.",
-        _OVER_P, "p", "p (lower is more private)", "AP@10", (Line("linkability", _METHOD, "ap10"),), _rises,
+        id="zhu-xiong-4",
+        paper=_PAPER,
+        number="Figure 4",
+        title="What does privacy cost in precision?",
+        claim="A lower p gives a stronger guarantee at the cost of precision.",
+        setups=_SETUPS,
+        methods=_OVER_P,
+        x="p",
+        x_title="p (lower is more private)",
+        y_title="AP@10",
+        lines=(Line(_METHOD, _METHOD, "ap10"),),
+        parts=_rises,
     ),
     Figure(
-        "zhu-xiong-5", _PAPER, "Figure 5", "How large are the groups?",
-        "The group size decreases with p, since a lower p needs more profiles together.",
-        _OVER_P, "p", "p (lower is more private)", "users in a group, in the mean",
-        (Line("linkability", _METHOD, "anonymity_mean"),), _falls,
+        id="zhu-xiong-5",
+        paper=_PAPER,
+        number="Figure 5",
+        title="How large are the groups?",
+        claim="The group size decreases with p, since a lower p needs more profiles together.",
+        setups=_SETUPS,
+        methods=_OVER_P,
+        x="p",
+        x_title="p (lower is more private)",
+        y_title="users in a group, in the mean",
+        lines=(Line(_METHOD, _METHOD, "anonymity_mean"),),
+        parts=_falls,
     ),
     Figure(
-        "zhu-xiong-6", _PAPER, "Figure 6", "Is the actual probability of linking within its bound?",
-        "The actual linkability is close to but lower than the given bound.",
-        _OVER_P, "p", "the bound p", "actual linking probability",
-        (Line("the mean", _METHOD, "linking_mean"), Line("the largest", _METHOD, "linking_max")), _below, bound="x",
+        id="zhu-xiong-6",
+        paper=_PAPER,
+        number="Figure 6",
+        title="Is the actual probability of linking within its bound?",
+        claim="The actual linkability is close to but lower than the given bound.",
+        setups=_SETUPS,
+        methods=_OVER_P,
+        x="p",
+        x_title="the bound p",
+        y_title="actual linking probability",
+        lines=(Line("the mean", _METHOD, "linking_mean"), Line("the largest", _METHOD, "linking_max")),
+        parts=_below,
+        bound="x",
     ),
-)  # fmt: skip
+)

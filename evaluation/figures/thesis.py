@@ -1,13 +1,17 @@
-"""What did the thesis draw? Its figures 6.1 to 6.4: what clustering loses against partitioning."""
+"""What did the thesis draw? Its figures 6.1 to 6.5: what clustering loses against partitioning, and its time."""
 
 from itertools import pairwise
 
-from shoal.evaluation.figures import Figure, Line, Seen
-from shoal.evaluation.figures.verdicts import at_shared, compared, verdict
+from shoal.evaluation.bench.timing import fitted_exponent
+from shoal.evaluation.figures import Curves, Figure, Line, Panels, Part
+from shoal.evaluation.figures.verdicts import at_shared, compared, number
 
 _PAPER = "Milani Fard 2010"
+_SETUPS = ("thesis-1000", "thesis-10000", "thesis-53058")
 _OVER_K = "clump:k=5,7,10,15;clump:k=5,7,10,15,duplicates=drop;partition:k=5,7,10,15"
 _ONE, _TWO, _PARTITION = "Clump1", "Clump2", "Partition"
+_HARDLY = 0.05  # apart is hardly
+DENSITY = dict(zip(_SETUPS, (0.28, 0.25, 0.11), strict=True))  # Table 6.1, in per cent
 
 
 def _lines(column: str) -> tuple[Line, ...]:
@@ -18,69 +22,151 @@ def _lines(column: str) -> tuple[Line, ...]:
     )
 
 
-def _papers_k(shared: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
-    """The points within the thesis's range of k, if there are any."""
-    return [point for point in shared if 5 <= point[0] <= 15] or shared
+def _savings(curves: Curves) -> dict[float, float]:
+    """How much less Clump1 loses than Partition, at each k."""
+    return {one.x: 1 - one.y / other.y for one, other in at_shared(curves, _ONE, _PARTITION) if other.y}
 
 
-def _loses_less(seen: Seen) -> str:
-    saved = [(k, 1 - a / b) for k, a, b in _papers_k(at_shared(seen, _ONE, _PARTITION)) if b > 0]
-    told = ", ".join(f"{100 * share:.0f} % at k={k:g}" for k, share in saved)
-    smaller = [one > other for (_, one), (_, other) in pairwise(saved)]
-    return verdict([*(share > 0 for _, share in saved), *smaller], f"Clump1 loses less than Partition by {told}")
+def _loses_less(panels: Panels) -> list[Part]:
+    saved = {title: _savings(curves) for title, curves in panels.items()}
+    most = max((share for some in saved.values() for share in some.values()), default=0.0)
+    apart = [(one.y, other.y) for curves in panels.values() for one, other in at_shared(curves, _ONE, _TWO)]
+    ends = [(title, list(some.values())) for title, some in saved.items() if len(some) > 1]
+    at_k = "; ".join(f"{title or 'here'}: " + ", ".join(f"{100 * s:.0f} %" for s in some) for title, some in ends)
+    both = [(a[k], b[k]) for a, b in pairwise(saved.values()) for k in a.keys() & b.keys()]
+    return [
+        compared(panels, _ONE, "below", _PARTITION, "Clump1 loses less than Partition"),
+        compared(panels, _TWO, "below", _PARTITION, "Clump2 loses less than Partition"),
+        Part("by as much as 30 %", (most >= 0.295,), f"Clump1 saves {100 * most:.0f} % at most"),
+        Part(
+            "Clump1 and Clump2 hardly differ",
+            tuple(abs(b / a - 1) <= _HARDLY for a, b in apart if a),
+            f"Clump2 loses {min(100 * (b / a - 1) for a, b in apart):+.0f} to "
+            f"{max(100 * (b / a - 1) for a, b in apart):+.0f} %",
+        ),
+        Part("the improvement falls with k", tuple(some[0] > some[-1] for _, some in ends), f"by k, {at_k}"),
+        Part("and with |D|", tuple(a > b for a, b in both), f"at {sum(a > b for a, b in both)} of {len(both)} pairs"),
+    ]
 
 
-def _longer(seen: Seen) -> str:
-    others = [other for other in (_TWO, _PARTITION) if other in seen]
-    told = [compared(seen, _ONE, other, "longer", "shorter") for other in others]
-    checks = [a > b for other in others for _, a, b in _papers_k(at_shared(seen, _ONE, other))]
-    return verdict(checks, "; ".join(text for text in told if text))
+def _longer(panels: Panels) -> list[Part]:
+    return [
+        compared(panels, _ONE, "above", _TWO, "Clump1's transactions are longer than Clump2's"),
+        compared(panels, _ONE, "above", _PARTITION, "and longer than Partition's"),
+    ]
 
 
-def _levels(seen: Seen) -> str:
+def _levels(panels: Panels) -> list[Part]:
     """The root is level 1; what the thesis calls lower is farther from it."""
-    shared = _papers_k(at_shared(seen, _ONE, _PARTITION))
-    told = [f"at k={x:g} {_values(seen, x)}" for x, _, _ in shared]
-    deeper = [a > b for _, a, b in _papers_k(at_shared(seen, _TWO, _PARTITION))]
-    return verdict([*(a < b for _, a, b in shared), *deeper], "mean levels are " + "; ".join(told))
+    return [
+        compared(panels, _TWO, "above", _PARTITION, "Clump2's items are farther from the root than Partition's"),
+        compared(panels, _PARTITION, "above", _ONE, "and Partition's farther than Clump1's"),
+    ]
 
 
-def _values(seen: Seen, x: float) -> str:
-    there = {label: dict(points)[x] for label, points in seen.items() if x in dict(points)}
-    return ", ".join(f"{label} {value:.2f}" for label, value in there.items())
+def _not_always_better(panels: Panels) -> list[Part]:
+    curves = [(title, curves[_ONE]) for title, curves in panels.items() if _ONE in curves]
+    best = {title: min(points, key=lambda point: point.y) for title, points in curves}
+    ten = {title: next((p for p in points if p.x == 10), best[title]) for title, points in curves}
+    worse = {title: 100 * (ten[title].y / best[title].y - 1) for title, _ in curves}
+    return [
+        Part(
+            "a larger r does not always give a better result",
+            tuple(best[title].x < points[-1].x for title, points in curves),
+            "; ".join(f"{title or 'here'}: r={best[title].x:g} loses least" for title, _ in curves),
+        ),
+        Part(
+            "r=10 achieves a good one",
+            tuple(share <= 100 * _HARDLY for share in worse.values()),
+            "; ".join(f"{title or 'here'}: {share:.1f} % more than the best" for title, share in worse.items()),
+        ),
+    ]
 
 
-def _not_always_better(seen: Seen) -> str:
-    points = seen[_ONE]
-    best, worst = (pick(points, key=lambda point: point[1]) for pick in (min, max))
-    change = 100 * (worst[1] - best[1]) / worst[1]
-    ten = dict(points).get(10.0, best[1])
-    why = f"r={best[0]:g} loses least and r={worst[0]:g} most, {change:.1f} % apart; r=10 loses"
-    checks = [best[0] < points[-1][0], ten <= 1.05 * best[1]]
-    return verdict(checks, f"{why} {100 * (ten / best[1] - 1):.1f} % more than the best")
+def _linear(panels: Panels) -> list[Part]:
+    (curves,) = panels.values()
+    clump = curves["Clump"]
+    b = fitted_exponent([point.x for point in clump], [point.y for point in clump])
+    seconds = ", ".join(f"{number(point.y)} s for {point.x:,.0f}" for point in clump)
+    return [
+        compared(panels, "Clump", "above", _PARTITION, "Clump takes longer than Partition"),
+        Part("and grows linearly", (b <= 1.15,), f"with the power {b:.2f} of the users: {seconds}"),
+    ]
 
 
 FIGURES = (
     Figure(
-        "thesis-6-1", _PAPER, "Figure 6.1", "How much information is lost?",
-        "Clump loses as much as 30 % less information than Partition, less so for larger k; Clump1 and Clump2 hardly "
-        "differ.",
-        _OVER_K, "k", "k", "distortion (GGD, total)", _lines("ggd"), _loses_less, needs=(_PARTITION,),
+        id="thesis-6-1",
+        paper=_PAPER,
+        number="Figure 6.1",
+        title="How much information is lost?",
+        claim="Clump loses as much as 30 % less information than Partition, less so for larger k and larger databases; "
+        "Clump1 and Clump2 hardly differ.",
+        setups=_SETUPS,
+        methods=_OVER_K,
+        x="k",
+        x_title="k",
+        y_title="distortion (GGD, total)",
+        lines=_lines("ggd"),
+        parts=_loses_less,
     ),
     Figure(
-        "thesis-6-2", _PAPER, "Figure 6.2", "How long are the published transactions?",
-        "Clump1's are significantly longer than those of Clump2 and Partition, because it keeps duplicates.",
-        _OVER_K, "k", "k", "mean length of a published profile", _lines("length"), _longer, needs=(_PARTITION,),
+        id="thesis-6-2",
+        paper=_PAPER,
+        number="Figure 6.2",
+        title="How long are the published transactions?",
+        claim="Clump1's are significantly longer than those of Clump2 and Partition, because it keeps duplicates.",
+        setups=_SETUPS,
+        methods=_OVER_K,
+        x="k",
+        x_title="k",
+        y_title="mean length of a published profile",
+        lines=_lines("length"),
+        parts=_longer,
     ),
     Figure(
-        "thesis-6-3", _PAPER, "Figure 6.3", "How general are the published items?",
-        "Clump2's items are farther from the root (level 1) than Partition's, and those farther than Clump1's.",
-        _OVER_K, "k", "k", "mean level of published items (root = 1)", _lines("level"), _levels, needs=(_PARTITION,),
+        id="thesis-6-3",
+        paper=_PAPER,
+        number="Figure 6.3",
+        title="How general are the published items?",
+        claim="Clump2's items are farther from the root (level 1) than Partition's, and those farther than Clump1's.",
+        setups=_SETUPS,
+        methods=_OVER_K,
+        x="k",
+        x_title="k",
+        y_title="mean level of published items (root = 1)",
+        lines=_lines("level"),
+        parts=_levels,
     ),
     Figure(
-        "thesis-6-4", _PAPER, "Figure 6.4", "Do more clusters to choose from help?",
-        "A larger r does not always give a better result; r=10 achieves a good one.",
-        "clump:k=5,r=5,10,30,50,100", "r", "r: clusters tried", "distortion (GGD, total)",
-        (Line(_ONE, "clump", "ggd"),), _not_always_better, logarithmic=True,
+        id="thesis-6-4",
+        paper=_PAPER,
+        number="Figure 6.4",
+        title="Do more clusters to choose from help?",
+        claim="A larger r does not always give a better result; r=10 achieves a good one (k=5, |D| = 53,058).",
+        setups=_SETUPS[1:],
+        methods="clump:k=5,r=5,10,30,50,100",
+        x="r",
+        x_title="r: clusters tried",
+        y_title="distortion (GGD, total)",
+        lines=(Line(_ONE, "clump", "ggd"),),
+        parts=_not_always_better,
+        logarithmic=True,
     ),
-)  # fmt: skip
+    Figure(
+        id="thesis-6-5",
+        paper=_PAPER,
+        number="Figure 6.5",
+        title="How long does it take?",
+        claim="Clump takes longer than Partition, and grows linearly with the database (k=5, r=10).",
+        setups=_SETUPS,
+        methods="clump:k=5;partition:k=5",
+        x="users",
+        x_title="|D|",
+        y_title="seconds",
+        lines=(Line("Clump", "clump", "seconds"), Line(_PARTITION, "partition", "seconds")),
+        parts=_linear,
+        logarithmic=True,
+        timed=True,
+    ),
+)

@@ -1,63 +1,74 @@
-"""What do points say? The few sentences in which a figure's claim is held against what was measured."""
+"""Do our points show what a paper claims? Each part of a claim, at every point that it speaks of, and the verdict."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Literal
 
-from shoal.evaluation.figures import Seen
+from shoal.evaluation.figures import Curves, Panels, Part, Point
 
-Points = list[tuple[float, float]]
-
-
-def trend(points: Points) -> str:
-    """Whether a curve rises, falls, or neither, from its first point to its last."""
-    values = [y for _, y in points]
-    steps = [b - a for a, b in pairwise(values)]
-    spread = (max(values) - min(values)) / max(abs(value) for value in values) if any(values) else 0.0
-    if spread < 0.01:
-        return "stays the same"
-    if all(step >= 0 for step in steps):
-        return "rises"
-    if all(step <= 0 for step in steps):
-        return "falls"
-    return (
-        "rises on the whole, not at every step" if values[-1] > values[0] else "falls on the whole, not at every step"
-    )
+Way = Literal["below", "above"]
 
 
-def span(points: Points) -> str:
-    """The values at the ends of a curve."""
-    return f"{written(points[0][1])} at {points[0][0]:g} to {written(points[-1][1])} at {points[-1][0]:g}"
+def compared(panels: Panels, one: str, way: Way, other: str, says: str) -> Part:
+    """One curve below or above another wherever both have a point, by more than the intervals."""
+    pairs = [pair for curves in panels.values() for pair in at_shared(curves, one, other)]
+    shown = [_is(way, a, b) for a, b in pairs]
+    opposite: Way = "above" if way == "below" else "below"
+    against = sum(_is(opposite, a, b) for a, b in pairs)
+    unclear = len(shown) - sum(shown) - against
+    told = [f"at {sum(shown)} of {len(shown)} points"]
+    told += [f"the other way at {against}"] * bool(against) + [f"within the intervals at {unclear}"] * bool(unclear)
+    return Part(says, tuple(shown), f"{', '.join(told)} ({one} differs by {_spread(pairs)})")
 
 
-def written(value: float) -> str:
+def _is(way: Way, a: Point, b: Point) -> bool:
+    return a.is_below(b) if way == "below" else b.is_below(a)
+
+
+def _spread(pairs: Sequence[tuple[Point, Point]]) -> str:
+    """The smallest and the largest difference, in per cent where that has a meaning."""
+    found = [100 * (a.y / b.y - 1) for a, b in pairs if b.y]
+    if not found:
+        return "nothing that can be told"
+    low, high = min(found), max(found)
+    return f"{low:+.0f} %" if f"{low:+.0f}" == f"{high:+.0f}" else f"{low:+.0f} to {high:+.0f} %"
+
+
+def at_shared(curves: Curves, one: str, other: str) -> list[tuple[Point, Point]]:
+    """Both curves' points, wherever both have one. A curve without the parameter is level: its point is everywhere."""
+    first, second = curves.get(one, []), curves.get(other, [])
+    if len(second) == 1 and second[0].x != second[0].x:
+        return [(point, second[0]._replace(x=point.x)) for point in first]
+    there = {point.x: point for point in second}
+    return [(point, there[point.x]) for point in first if point.x in there]
+
+
+def trend(panels: Panels, label: str, way: Literal["rises", "falls"], says: str) -> Part:
+    """A curve's last point beyond its first by more than the intervals."""
+    curves = [(title, curves[label]) for title, curves in panels.items() if len(curves.get(label, [])) > 1]
+    shown = [_is("below" if way == "rises" else "above", points[0], points[-1]) for _, points in curves]
+    told = [f"{f'{title}: ' if len(panels) > 1 else ''}{span(points, way)}" for title, points in curves]
+    return Part(says, tuple(shown), "; ".join(told))
+
+
+def span(points: Sequence[Point], way: Literal["rises", "falls"]) -> str:
+    """The values at the ends of a curve, and whether all steps between go one way."""
+    steps = [b.y - a.y if way == "rises" else a.y - b.y for a, b in pairwise(points)]
+    ends = f"{number(points[0].y)} at {points[0].x:g}, {number(points[-1].y)} at {points[-1].x:g}"
+    return f"{ends}, {'at every step' if all(step > 0 for step in steps) else 'not at every step'}"
+
+
+def number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:,.0f}"
 
 
-def each_trend(seen: Seen) -> str:
-    return "; ".join(f"{label} {trend(points)} ({span(points)})" for label, points in seen.items() if len(points) > 1)
-
-
-def at_shared(seen: Seen, one: str, other: str) -> list[tuple[float, float, float]]:
-    """x, and both curves' values there, wherever both have a point."""
-    first, second = dict(seen.get(one, [])), dict(seen.get(other, []))
-    return [(x, first[x], second[x]) for x in sorted(first.keys() & second.keys())]
-
-
-def compared(seen: Seen, one: str, other: str, more: str = "above", less: str = "below") -> str:
-    """At how many of the shared x one curve is above another."""
-    shared = at_shared(seen, one, other)
-    if not shared:
-        return ""
-    above, below = (sum(sign * (a - b) > 1e-9 for _, a, b in shared) for sign in (1, -1))
-    parts = [f"{more} at {above}" if above else "", f"{less} at {below}" if below else ""]
-    told = " and ".join(part for part in parts if part) or "equal at all"
-    return f"{one} is {told} of {len(shared)} points, compared with {other}"
-
-
-def verdict(checks: Iterable[bool], why: str) -> str:
-    """All parts of the claim seen, some, or none."""
-    found = list(checks)
+def verdict(parts: Iterable[Part]) -> str:
+    """All of the claim seen, a part, or none. A part counts as seen where every point that it speaks of shows it."""
+    found = [part for part in parts if part.shown]
+    seen = sum(all(part.shown) for part in found)
+    some = any(any(part.shown) for part in found)
     if not found:
-        return f"**Too few settings in common to tell**: {why}."
-    told = "We see the same" if all(found) else "We see a part of it" if any(found) else "We do not see this"
-    return f"**{told}**: {why}."
+        return "Too few settings to tell"
+    if seen == len(found):
+        return "We see the same"
+    return f"We see a part of it: {seen} of {len(found)}" if some else "We do not see this"

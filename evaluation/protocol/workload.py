@@ -1,6 +1,7 @@
 """What is the same for every setting? The split log, the test queries with their candidates, and what is relevant."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +43,15 @@ class Workload:
 def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -> tuple[Workload, Rejected]:
     """Read, split and search once. Candidates are kept in `folder`, since finding them takes longest."""
     log, rejected = load_log(experiment.log, strict=experiment.strict, progress=progress)
+    return searched(experiment, *split_by_time(log), folder, progress), rejected
+
+
+def searched(
+    experiment: Experiment, train: QueryLog, test: QueryLog, folder: Path, progress: Progress = silent
+) -> Workload:
+    """The workload of users whose profiles are of `train` and who ask the queries of `test`."""
     index = index_for(experiment.corpus, engine=experiment.engine, progress=progress)
-    train, test = split_by_time(log)
-    data = _digest(experiment, log, index)
+    data = _digest(experiment, [train, test], [index.meta["digest"], index.engine_name])
     queries = _queries(experiment, test, index, folder, progress)
     known = experiment.knowledge()
     profiles = build_profiles(train, known.words)
@@ -58,7 +65,15 @@ def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -
     truths = (truth_of_profiles(queries, profiles, index, known), truth_of_clicks(queries, test, index))
     index.close()
     there = tuple(truth for truth in truths if truth is not None)
-    return Workload(train, test, queries, there, profiles.size[there[0].users], without, data), rejected
+    return Workload(train, test, queries, there, profiles.size[there[0].users], without, data)
+
+
+def unsearched(experiment: Experiment, log: QueryLog) -> Workload:
+    """The workload of settings of which only the release is measured."""
+    nothing = log.select(np.zeros(len(log), dtype=bool)).compacted()
+    nobody = np.empty(0, dtype=np.int32)
+    no_queries = TestQueries(nobody, nobody, np.empty((0, 0), dtype=np.int64), 0)
+    return Workload(log, nothing, no_queries, (), nobody, 0, _digest(experiment, [log], []))
 
 
 def split_by_time(log: QueryLog) -> tuple[QueryLog, QueryLog]:
@@ -87,10 +102,10 @@ def _queries(experiment: Experiment, test: QueryLog, index: Index, folder: Path,
     return made
 
 
-def _digest(experiment: Experiment, log: QueryLog, index: Index) -> str:
+def _digest(experiment: Experiment, logs: Sequence[QueryLog], index: list[object]) -> str:
     files = [name for name in (experiment.taxonomy, experiment.directory) if name]
     parts = [
-        log.digest(), index.meta["digest"], index.engine_name, experiment.knowledge().dictionary,
+        *(log.digest() for log in logs), *index, experiment.knowledge().dictionary,
         *(hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in files),
         bool(experiment.taxonomy), bool(experiment.directory),
         code_digest("corpus", "search", "anonymizer", "evaluation"),

@@ -6,18 +6,22 @@ from typing import Any
 
 import altair as alt
 
-from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text
+from shoal.evaluation.figures.drawing import figure_blocks
+from shoal.evaluation.figures.running import FigureResults
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Table, Text
 from shoal.evaluation.report.html import to_html
 from shoal.evaluation.report.plots import Styles, axis, curves, finished, write_picture
 from shoal.evaluation.run.growth import exponents
 from shoal.evaluation.run.results import Results, Row, write_whole
 
 
-def write_cost(folder: Path, results: Results, growth: Sequence[Row] = (), figures: Sequence[Row] = ()) -> list[str]:
-    """cost.html, where anything was timed. `growth` are times of growing logs, `figures` of their settings."""
+def write_cost(
+    folder: Path, results: Results, growth: Sequence[Row] = (), figures: FigureResults | None = None
+) -> list[str]:
+    """cost.html, where anything was timed. `growth` are times of growing logs, `figures` of the papers' set-ups."""
     if not results.costs:
         return []
-    blocks = [*cost_blocks(results), *_growth(growth), *_papers(growth, figures)]
+    blocks = [*cost_blocks(results), *_growth(growth), *figure_blocks(figures, timed=True)]
     pictures = {b.name: write_picture(folder, b.name, b.description) for b in blocks if isinstance(b, Picture)}
     write_whole(folder / "cost.html", to_html("What the settings cost", blocks, pictures))
     return ["cost.html"]
@@ -73,36 +77,3 @@ def _picture(rows: Sequence[Row], found: dict[str, float]) -> dict[str, Any]:
     )
     drawn = curves(data, x, y, Styles(tuple(names.values())), "method (exponent)")
     return finished(drawn, "How does the time grow with the users?", "each method at its defaults, in one process")
-
-
-def _papers(growth: Sequence[Row], figures: Sequence[Row]) -> list[Block]:
-    """The two figures of the papers that are of time: thesis 6.5, and 4 of Erola et al."""
-    told = [text for text in (_thesis(growth), _erola(figures)) if text]
-    return [Heading("The papers' figures of time", 2), Points(tuple(told))] if told else []
-
-
-def _thesis(growth: Sequence[Row]) -> str:
-    last = {row["method"]: row for row in growth}  # the largest log comes last
-    found = exponents(growth)
-    if not {"clump", "partition"} <= found.keys():
-        return ""
-    clump, partition = last["clump"]["seconds"], last["partition"]["seconds"]
-    return (
-        "**Milani Fard 2010, Figure 6.5.** The paper: Clump takes longer than Partition, and grows linearly. Ours: for "
-        f"{last['clump']['users']} users clump takes {clump:.3g} s and partition {partition:.3g} s; their exponents "
-        f"are {found['clump']:.2f} and {found['partition']:.2f}."
-    )
-
-
-def _erola(figures: Sequence[Row]) -> str:
-    same = [row for row in figures if row["method"] == "microaggregation"]
-    one = [row["seconds"] for row in same if "categories=1" in row["params"].split()]
-    five = [row["seconds"] for row in same if "categories" not in row["params"]]
-    if not one or not five:
-        return ""
-    ratio = (sum(five) / len(five)) / (sum(one) / len(one))
-    return (
-        "**Erola et al. 2011, Figure 4.** The paper: five categories take three times the time of one, and time is "
-        f"linear in the queries. Ours: k = 2 to 5 take {sum(five) / len(five):.2f} s in the mean with five categories, "
-        f"and {sum(one) / len(one):.2f} s with one, {ratio:.1f} times."
-    )

@@ -77,16 +77,23 @@ def _intervals(base: alt.Chart, data: Data, x: alt.X, colour: Any) -> list[alt.C
     return [rule.encode(x=x, y="low:Q", y2="high:Q", color=colour)]
 
 
-def finished(chart: Any, title: str, below: str = "", width: int = 620, height: int = 400) -> dict[str, Any]:
-    """The description of a picture, in plain data; `below` is a smaller line under its title."""
+def finished(
+    chart: Any, title: str, below: str | list[str] = "", width: int = 620, height: int = 400
+) -> dict[str, Any]:
+    """The description of a picture, in plain data; `below` are smaller lines under its title."""
+    return titled(chart.properties(width=width, height=height), title, below)
+
+
+def titled(chart: Any, title: str, below: str | list[str] = "") -> dict[str, Any]:
+    """The same of a chart whose parts have their sizes already."""
     more: dict[str, Any] = {"subtitle": below, "subtitleColor": "#555555", "subtitleFontSize": 12} if below else {}
     heading = alt.Title(title, anchor="start", fontSize=15, offset=12, **more)
-    whole = chart.properties(width=width, height=height, title=heading, background="white", padding=12)
-    dressed = whole.configure(font=_FONT).configure_axis(
+    whole = chart.properties(title=heading, background="white", padding=12)
+    themed = whole.configure(font=_FONT).configure_axis(
         labelFontSize=12, titleFontSize=13, titleFontWeight="normal", gridColor="#e6e6e6", labelColor="#222222"
     )
-    dressed = dressed.configure_legend(labelFontSize=12, titleFontSize=12).configure_view(stroke="#bbbbbb")
-    return dressed.to_dict()
+    themed = themed.configure_legend(labelFontSize=12, titleFontSize=12).configure_view(stroke="#bbbbbb")
+    return themed.to_dict()
 
 
 def svg(description: dict[str, Any]) -> str:

@@ -1,11 +1,10 @@
 """What does an experiment leave to be read? A page, a text, a table for LaTeX, and the pictures as files."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from shoal.evaluation.figures.drawing import figure_blocks
+from shoal.evaluation.figures.running import FigureResults, read_figures, write_figures
 from shoal.evaluation.films.experiment import FilmResults, read_films
 from shoal.evaluation.films.film_report import film_blocks
 from shoal.evaluation.report.answer import answer, simulated
@@ -18,7 +17,7 @@ from shoal.evaluation.report.plots import Styles, write_picture
 from shoal.evaluation.report.points import Curve, curves_of, is_control
 from shoal.evaluation.report.tables import how_to_read, tables
 from shoal.evaluation.report.tradeoff import tradeoff
-from shoal.evaluation.run.results import Results, Row, csv_text, read_growth, read_results, timings_name, write_whole
+from shoal.evaluation.run.results import Results, Row, csv_text, read_growth, read_results, write_whole
 
 _PICTURES = (
     ("precision-risk", "ap10", "linkage5", "How much precision at which risk of being found?"),
@@ -29,19 +28,20 @@ _PICTURES = (
 
 
 def write_report(
-    folder: Path, results: Results, figures: Results | None = None, growth: Sequence[Row] = ()
+    folder: Path, results: Results, figures: FigureResults | None = None, growth: Sequence[Row] = ()
 ) -> list[str]:
     """report.html, report.md, table.tex and the pictures; the names of the files.
 
-    `figures` are results of further settings, which only the papers' figures need; `growth` are times of parts of the
-    log.
+    `figures` is what was measured in the papers' set-ups; `growth` are times of parts of the log.
 
     All but the cost page say the same in every run with one seed: times, which differ, stand on a page of their own.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    blocks = report_blocks(results, figures.rows if figures else (), read_films(folder))
+    blocks = report_blocks(results, figures, read_films(folder))
     title = _title(results)
-    _keep(folder, figures, growth)
+    write_figures(folder, figures)
+    if growth:
+        write_whole(folder / "growth.csv", csv_text(growth, list(growth[0])))
     pictures = {b.name: write_picture(folder, b.name, b.description) for b in blocks if isinstance(b, Picture)}
     write_whole(folder / "report.html", to_html(title, blocks, pictures))
     write_whole(folder / "report.md", to_markdown(title, blocks))
@@ -50,36 +50,25 @@ def write_report(
         "report.html",
         "report.md",
         "table.tex",
-        *write_cost(folder, results, growth, figures.costs if figures else ()),
+        *write_cost(folder, results, growth, figures),
     ]
 
 
 def rewrite_report(folder: Path) -> None:
     """The report of what the folder holds, if it holds results: to be called when something was added."""
     if (folder / "results.json").exists():
-        figures = read_results(folder, "figures") if (folder / "figures.json").exists() else None
-        write_report(folder, read_results(folder), figures, read_growth(folder))
+        write_report(folder, read_results(folder), read_figures(folder), read_growth(folder))
 
 
-def _keep(folder: Path, figures: Results | None, growth: Sequence[Row]) -> None:
-    """What the report needs besides the results, so that it can be written again."""
-    if figures is None:
-        (folder / "figures.json").unlink(missing_ok=True)
-    else:
-        content = {name: value for name, value in asdict(figures).items() if name != "costs"}
-        write_whole(folder / "figures.json", json.dumps(content, ensure_ascii=False) + "\n")
-        write_whole(folder / timings_name("figures"), csv_text(figures.costs, list(figures.costs[0])))
-    if growth:
-        write_whole(folder / "growth.csv", csv_text(growth, list(growth[0])))
-
-
-def report_blocks(results: Results, figures: Sequence[Row] = (), films: FilmResults | None = None) -> list[Block]:
+def report_blocks(
+    results: Results, figures: FigureResults | None = None, films: FilmResults | None = None
+) -> list[Block]:
     """All that the report says, in its order."""
     made = curves_of(results.rows)
     styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
     return [
         *answer(results), *how_to_read(results), *_tradeoffs(results, made, styles), *_films(films), *tables(results),
-        *figure_blocks([*results.rows, *figures]),
+        *figure_blocks(figures),
         Heading("Cost", 2), Text("What each setting costs in time and memory is on the page [cost.html](cost.html)."),
     ]  # fmt: skip
 

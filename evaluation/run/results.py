@@ -80,26 +80,22 @@ def rounded(value: float) -> float:
     return value if isinstance(value, int) else float(f"{value:.6g}")
 
 
-def read_results(folder: Path, name: str = "results") -> Results:
-    """What write_results wrote, or the results kept under another name. Costs are of the run that measured them."""
+def read_results(folder: Path) -> Results:
+    """What write_results wrote. Costs are of the run that measured them."""
     try:
-        content = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        return Results(**content, costs=_table(folder / timings_name(name)))
+        content = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        return Results(**content, costs=read_table(folder / "timings.csv"))
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{folder} holds no results that can be read: run `shoal evaluate --out {folder}`") from error
 
 
-def timings_name(name: str) -> str:
-    """The file of the times that belong to results, apart from them because they differ from run to run."""
-    return "timings.csv" if name == "results" else f"{name}-timings.csv"
-
-
 def read_growth(folder: Path) -> list[Row]:
     """The times of parts of the log, if there are any."""
-    return _table(folder / "growth.csv")
+    return read_table(folder / "growth.csv")
 
 
-def _table(path: Path) -> list[Row]:
+def read_table(path: Path) -> list[Row]:
+    """The rows of a file of times, if there is one."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
@@ -107,6 +103,6 @@ def _table(path: Path) -> list[Row]:
 
 
 def _value(name: str, text: str) -> str | float:
-    if name in ("method", "params"):
+    if name in ("setup", "method", "params"):
         return text
     return int(text) if name == "users" else float(text)

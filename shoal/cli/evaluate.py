@@ -42,7 +42,13 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "--films", action="store_true", help="instead: does a profile help 943 real people find what they like later?"
     )
-    parser.add_argument("--figures", action="store_true", help="also measure what the papers' own figures need")
+    parser.add_argument(
+        "--figures",
+        nargs="?",
+        const="some",
+        choices=("some", "full"),
+        help="also draw the papers' own figures in their set-ups; full: in all their sizes (up to 53,058 users)",
+    )
     parser.add_argument("--jobs", type=int, default=0, help="processes (one per core)")
     parser.add_argument("--timings", action="store_true", help="seconds and peak_mb in results.csv too")
     parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of the results (results)")
@@ -62,7 +68,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
     with bar() as progress:
         run = begin(experiment, options.out, options.jobs, progress)
         results = seek(run, risk, progress) if risk else conduct(run, progress)
-        figures = measure_figures(run, progress) if options.figures else None
+        figures = measure_figures(run, options.figures == "full", progress) if options.figures else None
         grown = growth(run, results, progress)
     write_results(options.out, results, options.timings)
     write_report(options.out, results, figures, grown)
