@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -247,11 +247,18 @@ class LiveServer:
 
 @pytest.fixture(scope="session")
 def live(small_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    settings = Settings(log=str(small_log), instance=tmp_path_factory.mktemp("live"), port=free_port())
+    yield from served(small_log, tmp_path_factory.mktemp("live"))
+
+
+def served(
+    log: Path, instance: Path, program: Sequence[str] = (sys.executable, "-m", "shoal"), folder: Path | None = None
+) -> Iterator[LiveServer]:
+    """A server with two processes and an account, started from a folder, until the tests are over."""
+    settings = Settings(log=str(log), instance=instance, port=free_port())
     said = settings.instance / "said.txt"
-    command = [sys.executable, "-m", "shoal", "serve", "--log", str(small_log), "--instance", str(settings.instance)]
+    command = [*program, "serve", "--log", str(log), "--instance", str(settings.instance)]
     command += ["--port", str(settings.port), "--workers", "2", "--threads", "8"]
-    with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+    with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output, cwd=folder) as process:
         try:
             url = f"http://127.0.0.1:{settings.port}"
             wait_for_answer(f"{url}/healthz", process, said)
