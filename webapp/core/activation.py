@@ -41,8 +41,7 @@ def concerns(release: Release, does_not_protect: str = "") -> list[str]:
 
 
 def get_release(database: Database, release_id: str) -> Release:
-    with database.reading() as session:
-        return _existing(session.get(Release, release_id))
+    return _existing(database.find(Release, release_id))
 
 
 def _existing(release: Release | None) -> Release:

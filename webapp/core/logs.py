@@ -54,8 +54,7 @@ def register_log(database: Database, log: QueryLog, name: str, source: str, reje
 
 
 def get_log(database: Database, log_id: int) -> LogFile:
-    with database.reading() as session:
-        found = session.get(LogFile, log_id) if 0 < log_id < 2**31 else None
+    found = database.find(LogFile, log_id)
     if found is None:
         raise NotFound("no such log: choose one from the list of data")
     return found

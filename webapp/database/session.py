@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, create_engine, event
 from sqlalchemy.engine import URL, make_url
@@ -13,10 +13,12 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Operati
 from sqlalchemy.orm import Session
 
 from shoal.corpus.errors import InputError
+from shoal.webapp.database.models import Table
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_SECONDS = 15
 _WRITES = "shoal_writes"
+Row = TypeVar("Row", bound=Table)
 
 
 class Database:
@@ -37,6 +39,13 @@ class Database:
     def reading(self) -> Iterator[Session]:
         with _told(self._engine.url), Session(self._engine, expire_on_commit=False) as session:
             yield session
+
+    def find(self, table: type[Row], key: int | str) -> Row | None:
+        """A row by its key; None also where the key is no number that a database could hold."""
+        if isinstance(key, int) and not 0 < key < 2**31:
+            return None
+        with self.reading() as session:
+            return session.get(table, key)
 
     def ask(self, question: Select[str]) -> str | None:
         """One value, by the shortest way: this is what every request of a searcher waits for."""

@@ -27,8 +27,7 @@ def add_job(database: Database, kind: str, task: dict[str, Any], steps: int, acc
 
 
 def get_job(database: Database, job_id: int) -> Job:
-    with database.reading() as session:
-        job = session.get(Job, job_id) if 0 < job_id < 2**31 else None
+    job = database.find(Job, job_id)
     if job is None:
         raise NotFound("no such run: choose one from the list of runs")
     return job

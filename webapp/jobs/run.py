@@ -76,8 +76,9 @@ def release_title(method: str, params: dict[str, Any]) -> str:
 
 def preview(method: Method, log: QueryLog, users: int, seed: int, corpus: str, steps: Steps) -> dict[str, Any]:
     """What a run would give, on some users only. Nothing is kept but the numbers."""
-    made = _make(method, sample(log, users, seed), seed, steps)
-    evidence = Evidence(made.release, made.assignment, made.suppressed, sample(log, users, seed), method.knowledge)
+    some = sample(log, users, seed)
+    made = _make(method, some, seed, steps)
+    evidence = Evidence(made.release, made.assignment, made.suppressed, some, method.knowledge)
     steps.step(3, STEPS[2])
     verdict = verify(made.claim, evidence)
     measured = _measure(made, evidence.log, method, seed, index_for(corpus), steps)

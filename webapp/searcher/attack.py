@@ -21,7 +21,7 @@ from shoal.webapp.core.people import Person
 from shoal.webapp.core.question import Asked, read_asked, read_number
 from shoal.webapp.core.releases import Published
 from shoal.webapp.core.service import SearchService
-from shoal.webapp.searcher.knows import Cover
+from shoal.webapp.searcher.knows import Cover, generalized_labels
 from shoal.webapp.searcher.pages import pages, render
 
 SHOWN = 6
@@ -130,7 +130,7 @@ def _chance(picked: Sequence[int], held: set[int], release: Release) -> float:
 def _beliefs(target: Target, picked: int, known: Sequence[str], own: set[str]) -> tuple[Belief, ...]:
     """The labels of the picked profile that stand for nothing known, by how much of each falls to a single term."""
     profile = target.release.profile(picked)
-    general = {label for label in profile if label in _generalized(target.release)}
+    general = {label for label in profile if label in generalized_labels(target.release)}
     cover = Cover(general, target.view.knowledge)
     told, true = ({*terms, *(cover.over(term) for term in terms)} for terms in (known, own))
     weight = {
@@ -140,11 +140,6 @@ def _beliefs(target: Target, picked: int, known: Sequence[str], own: set[str]) -
     }
     heaviest = sorted(weight.items(), key=lambda item: (-item[1], item[0]))[:GUESSES]
     return tuple(Belief(label, value, label in true) for label, value in heaviest)
-
-
-@lru_cache(maxsize=8)
-def _generalized(release: Release) -> frozenset[str]:
-    return frozenset(release.labels[i] for i in np.flatnonzero(release.generalized))
 
 
 def _share(label: str, knowledge: Knowledge) -> float:

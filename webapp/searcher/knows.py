@@ -1,10 +1,12 @@
 """/knows: what does the server know of a person? The profile before and after: kept, blended, generalized, dropped."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from flask import request
 
+from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.labels import bag_members, is_bag
 from shoal.webapp.core.context import service
@@ -75,7 +77,7 @@ class Known:
 def what_is_known(person: Person, published: Published, service: SearchService) -> Known:
     profiles = published.profiles_of(person.row)
     weights = _published_weights(published, profiles)
-    general = _generalized(published)
+    general = generalized_labels(published.release)
     theirs = _terms_of(published.others(profiles, person.row), service)
     cover = Cover({label for label in weights if label in general}, published.loaded.stored.knowledge)
     own = sorted(service.profiles.of(person.row).items(), key=lambda item: (-item[1], item[0]))
@@ -130,9 +132,9 @@ def _published_weights(published: Published, profiles: np.ndarray) -> dict[str, 
     return {published.release.labels[t]: float(w) for t, w in zip(row.indices, row.data, strict=True)}
 
 
-def _generalized(published: Published) -> frozenset[str]:
-    labels = published.release.labels
-    return frozenset(labels[t] for t in np.flatnonzero(published.release.generalized))
+@lru_cache(maxsize=8)
+def generalized_labels(release: Release) -> frozenset[str]:
+    return frozenset(release.labels[t] for t in np.flatnonzero(release.generalized))
 
 
 def _terms_of(users: np.ndarray, service: SearchService) -> frozenset[str]:
