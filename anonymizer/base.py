@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.parameters import Parameter, Parameters, Value, check_settings
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.labels import bag_members, is_bag
+from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog

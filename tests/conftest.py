@@ -7,7 +7,7 @@ from hypothesis import settings
 
 from shoal.anonymizer.compiling import compile_method
 from shoal.anonymizer.registry import methods
-from shoal.corpus.store.locks import alone
+from shoal.corpus.store.folders import alone
 
 settings.register_profile("same", derandomize=True)
 settings.register_profile("random")

@@ -27,7 +27,7 @@ ONE_FILE_ONLY = {
     "whoosh": "search/engines/whoosh.py",
     "tantivy": "search/engines/tantivy.py",
     "nltk": "corpus/knowledge/wordnet.py",
-    "filelock": "corpus/store/locks.py",
+    "filelock": "corpus/store/folders.py",
     "platformdirs": "corpus/store/folders.py",
 }
 LONGEST = 400  # lines: above that, a file has two jobs

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.claims.transport import FEASIBLE, Transport
 from shoal.anonymizer.claims.vocabulary_bags import Naming, Wanted
-from shoal.corpus.knowledge.labels import bag_members
+from shoal.corpus.knowledge.taxonomy import bag_members
 
 KINDS = {"vote": 0, "generalize": 1, "bags": 2}
 

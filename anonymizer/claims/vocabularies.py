@@ -29,9 +29,9 @@ from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, 
 from shoal.anonymizer.claims.fitting_terms import Fitting, find_fitting
 from shoal.anonymizer.claims.vocabulary_bags import MOST_BAGS, Naming, can_fill, find_bags
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Range, Value, one_of, whole_number
-from shoal.corpus.knowledge.labels import bag_label, bag_members
-from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
+from shoal.corpus.knowledge.taxonomy import bag_label, bag_members
 from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.corpus.querylog import cut_sessions, sessions_as_users
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from shoal.corpus.knowledge.labels import bag_label
-from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_label
 
 MOST_BAGS = (32, 1000)  # different ones that are followed for one label: mostly a few are enough
 FIRST_BAGS = (4, 32, 128, 400)  # how many of them are tried first in a program

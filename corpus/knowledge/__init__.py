@@ -11,10 +11,8 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.dictionary import Dictionary, dictionary
 from shoal.corpus.knowledge.directory import SenseDirectory, TopicDirectory
 from shoal.corpus.knowledge.directory_files import directory_digest, read_directory
-from shoal.corpus.knowledge.hypernyms import Hypernyms
-from shoal.corpus.knowledge.labels import bag_members, is_bag
-from shoal.corpus.knowledge.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
-from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_members, is_bag, read_taxonomy, wordnet_taxonomy
+from shoal.corpus.knowledge.wordnet import Hypernyms, load_wordnet
 from shoal.corpus.tokens import STOP_WORDS
 
 

@@ -1,4 +1,4 @@
-"""Which term is a kind of which? A rooted tree over the terms, from WordNet or from a child<TAB>parent file."""
+"""Which term is a kind of which? A rooted tree from WordNet or a file; what a node or a bag a|b|c stands for."""
 
 import hashlib
 from collections.abc import Iterable
@@ -9,8 +9,23 @@ from pathlib import Path
 import numpy as np
 
 from shoal.corpus.errors import InputError
-from shoal.corpus.knowledge.labels import is_bag
 from shoal.corpus.knowledge.wordnet import WordNet, load_wordnet
+
+_BETWEEN = "|"  # a term never holds it (the tokenizer cuts there), and a taxonomy that does is refused
+
+
+def bag_label(terms: Iterable[str]) -> str:
+    """The label of a bag: its different terms, in the order of the alphabet."""
+    return _BETWEEN.join(sorted(set(terms)))
+
+
+def is_bag(label: str) -> bool:
+    return _BETWEEN in label
+
+
+def bag_members(label: str) -> list[str]:
+    """The terms of a bag; a term is a bag of itself."""
+    return label.split(_BETWEEN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,7 @@ import numpy as np
 
 from shoal.anonymizer.base import Release
 from shoal.corpus.errors import InputError
-from shoal.corpus.knowledge.labels import bag_members, is_bag
-from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_members, is_bag
 
 
 def node_of(label: str, taxonomy: Taxonomy) -> int:

@@ -24,7 +24,7 @@ def add_commands(commands: Commands) -> None:
 def run_create(options: argparse.Namespace) -> None:
     """The password comes from the terminal or from standard input, never from the command line: others could see it."""
     from shoal.webapp.core.accounts import create_account
-    from shoal.webapp.core.relocation import move_old_instance
+    from shoal.webapp.core.instance import move_old_instance
     from shoal.webapp.database import Database
 
     settings = Settings(database_url=options.database, instance=options.instance or default_instance())

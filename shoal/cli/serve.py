@@ -23,7 +23,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_serve(options: argparse.Namespace) -> None:
-    from shoal.webapp.core.relocation import move_old_instance
+    from shoal.webapp.core.instance import move_old_instance
     from shoal.webapp.core.server import serve
 
     settings = settings_of(options)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
 from shoal.corpus.errors import InputError
-from shoal.corpus.knowledge.labels import bag_label, bag_members, is_bag
+from shoal.corpus.knowledge.taxonomy import bag_label, bag_members, is_bag
 
 
 def test_a_release_tells_terms_nodes_and_bags_apart() -> None:

@@ -14,8 +14,7 @@ from shoal.corpus.documents import Documents, load_documents
 from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.progress import Progress
 from shoal.search import index as index_module
-from shoal.search.index import build_index, choose_engine, index_for, open_index
-from shoal.search.versions import current_version
+from shoal.search.index import build_index, choose_engine, current_version, index_for, open_index
 
 
 def make_documents(pairs: list[tuple[str, str]], name: str = "blank") -> Documents:

@@ -14,10 +14,8 @@ from shoal.webapp.core.instance import open_instance
 from shoal.webapp.core.service import start_service
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.jobs.worker import tend
-from shoal.webapp.operator import compare, data, history, login, methods, overview, releases, runs
-from shoal.webapp.operator.panel import panel
-from shoal.webapp.searcher import attack, document, knows, mine, people, search, why
-from shoal.webapp.searcher.pages import pages
+from shoal.webapp.operator import compare, data, history, login, methods, overview, panel, releases, runs
+from shoal.webapp.searcher import attack, document, knows, mine, pages, people, search, why
 
 # Each adds its routes to the pages when it is imported.
 PAGES = (search, why, people, knows, attack, mine, document)

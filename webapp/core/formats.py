@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask
 
-from shoal.corpus.knowledge.labels import bag_members, is_bag
+from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.evaluation.measures.registry import columns
 
 _SCHEMES = ("http", "https")

@@ -1,6 +1,146 @@
-"""What does the server remember? Accounts, jobs, releases and activations, in SQLite or PostgreSQL."""
+"""What does the server remember, and how is it reached? Short transactions in SQLite with WAL or in PostgreSQL."""
 
-from shoal.webapp.database.models import Account, Activation, Attempt, Job, LogFile, Release, Visit
-from shoal.webapp.database.session import Database
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, Select, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.orm import Session
+
+from shoal.corpus.errors import InputError
+from shoal.webapp.database.models import Account, Activation, Attempt, Job, LogFile, Release, Table, Visit
 
 __all__ = ["Account", "Activation", "Attempt", "Database", "Job", "LogFile", "Release", "Visit"]
+
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_BUSY_SECONDS = 15
+_WRITES = "shoal_writes"
+Row = TypeVar("Row", bound=Table)
+
+
+class Database:
+    """Reads see one state; writes are whole or not at all. Both should be short: others wait for a write."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        self._writing = self._engine.execution_options(**{_WRITES: True})
+        # A connection must not be used on both sides of a fork.
+        reference = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: _forget(reference()))
+
+    @property
+    def kind(self) -> str:
+        return self._engine.dialect.name
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        with _told(self._engine.url), Session(self._engine, expire_on_commit=False) as session:
+            yield session
+
+    def find(self, table: type[Row], key: int | str) -> Row | None:
+        """A row by its key; None also where the key is no number that a database could hold."""
+        if isinstance(key, int) and not 0 < key < 2**31:
+            return None
+        with self.reading() as session:
+            return session.get(table, key)
+
+    def ask(self, question: Select[str]) -> str | None:
+        """One value, by the shortest way: this is what every request of a searcher waits for."""
+        with _told(self._engine.url), self._engine.connect() as connection:
+            return connection.execute(question).scalar()
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A transaction: committed at the end of the block, undone when it is left by an error."""
+        with _told(self._engine.url), Session(self._writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def upgrade(self) -> None:
+        """Bring the tables to what this version of the program expects."""
+        from alembic import command  # here, since the process of a job starts without it
+        from alembic.config import Config
+
+        config = Config()
+        config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+        with _told(self._engine.url), self._writing.connect() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def _forget(database: "Database | None") -> None:
+    if database is not None:
+        database._engine.dispose(close=False)
+
+
+def _engine(text: str) -> Engine:
+    url = _url(text)
+    if url.get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=16)
+    if url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _url(text: str) -> URL:
+    try:
+        url = make_url(text)
+        if url.drivername in ("postgres", "postgresql"):
+            url = url.set(drivername="postgresql+psycopg")
+        url.get_dialect()
+    except (ArgumentError, NoSuchModuleError) as error:
+        # The address may hold a password, so it is not repeated.
+        raise InputError(
+            "the database address cannot be read: give sqlite:///FILE or postgresql://HOST/NAME"
+        ) from error
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise InputError(f"{url.get_backend_name()} is no database known here: give sqlite:///FILE or postgresql://...")
+    return url
+
+
+def _set_up_sqlite(connection: Any, record: Any) -> None:
+    connection.isolation_level = None  # transactions are begun below, not by the driver
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """A transaction that will write says so first: one that read before could only fail when it comes to writing."""
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def _told(url: URL) -> Iterator[None]:
+    """A database that cannot be reached or written is the operator's to mend, so it becomes a message."""
+    try:
+        yield
+    except OperationalError as error:
+        raise InputError(_reason(error, url)) from error
+
+
+def _reason(error: DBAPIError, url: URL) -> str:
+    text = str(error.orig)
+    if "locked" in text:
+        return "the database is locked by another process: try again, and see which program holds it if this stays"
+    if "full" in text or "No space" in text:
+        return "the disk of the database is full: nothing was changed; free some space and try again"
+    if "readonly" in text or "unable to open" in text:
+        return "the database file cannot be written: check the owner and the permissions of the instance folder"
+    where = (
+        "the database file" if url.get_backend_name() == "sqlite" else f"the database server at {url.host or 'here'}"
+    )
+    return f"{where} does not answer ({type(error.orig).__name__}): check that it runs and that its address is right"

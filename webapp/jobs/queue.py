@@ -1,7 +1,10 @@
 """How does a job get from one state to the next? Every step is one transaction, so a killed process loses none."""
 
 import os
+import signal
+import socket
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, or_, select, update
@@ -9,7 +12,43 @@ from sqlalchemy import func, or_, select, update
 from shoal.corpus.errors import Conflict, NotFound
 from shoal.webapp.database import Database, Job
 from shoal.webapp.database.models import CANCELLED, FAILED, INTERRUPTED, QUEUED, RUNNING, now
-from shoal.webapp.jobs.processes import birth, host, is_alive, stop
+
+_PROC = Path("/proc")
+
+
+def host() -> str:
+    return socket.gethostname()[:200]
+
+
+def birth(pid: int) -> str:
+    """What tells a process from every other with its number; empty where there is none."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text()
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return "" if _PROC.is_dir() or not _answers(pid) else "alive"
+    fields = text.rpartition(")")[2].split()  # the name in brackets may hold blanks
+    ended = fields[0] in ("Z", "X")
+    return "" if ended else f"{boot}:{fields[19]}"
+
+
+def is_alive(pid: int, born: str) -> bool:
+    return bool(born) and birth(pid) == born
+
+
+def stop(pid: int, born: str) -> None:
+    """End a process at once, if it is still the one that was born then."""
+    if is_alive(pid, born):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _answers(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
 
 AT_ONCE = max(1, (os.cpu_count() or 2) // 2)  # jobs that run side by side; the others wait
 _GRACE = timedelta(seconds=8)  # a cancelled job that does not look up for so long is stopped

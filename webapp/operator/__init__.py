@@ -1,1 +1,37 @@
-"""What does an operator see and do? The panel at /admin: a module for each address."""
+"""What does an operator see? The panel at /admin, a module for each address; here the guard and what they share."""
+
+from apiflask import APIBlueprint
+from flask import g
+
+from shoal.corpus.errors import InputError
+from shoal.webapp.core import context
+from shoal.webapp.core.login import guard, tend_after_change, visitor
+
+panel = APIBlueprint("operator", __name__, url_prefix="/admin", enable_openapi=False)
+panel.before_request(guard)
+panel.after_request(tend_after_change)
+
+
+def active_id() -> str | None:
+    """The release that serves the searchers, looked up once per request."""
+    if "active_id" not in g:
+        g.active_id = context.releases().current_id()
+    found: str | None = g.active_id
+    return found
+
+
+@panel.context_processor
+def shown_everywhere() -> dict[str, object]:
+    account = visitor()
+    return {"account": account, "active_id": active_id() if account else None}
+
+
+@panel.app_template_filter("duration")
+def duration(seconds: float) -> str:
+    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+
+
+def whole_number(text: str, name: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 10:
+        raise InputError(f"{name}={text[:20]} is not allowed: give a whole number")
+    return int(text)

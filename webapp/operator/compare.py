@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from shoal.corpus.errors import InputError
 from shoal.webapp.core.context import database
 from shoal.webapp.database.models import DONE
-from shoal.webapp.operator.panel import panel, whole_number
+from shoal.webapp.operator import panel, whole_number
 from shoal.webapp.operator.runs import RunRow, get_row, shown_measures
 
 MOST_COMPARED = 12

@@ -18,7 +18,7 @@ from shoal.webapp.database.models import READING
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import get_job
 from shoal.webapp.jobs.tasks import add_reading
-from shoal.webapp.operator.panel import panel
+from shoal.webapp.operator import panel
 
 SHOWN_ROWS = 200
 

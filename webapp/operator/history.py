@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from shoal.webapp.core.activation import history, previous, roll_back
 from shoal.webapp.core.context import database, service
 from shoal.webapp.core.login import account
-from shoal.webapp.operator.panel import panel
+from shoal.webapp.operator import panel
 
 
 @panel.get("/history")

@@ -9,7 +9,7 @@ from shoal.corpus.errors import InputError
 from shoal.webapp.core.accounts import FEWEST_LETTERS, MOST_LETTERS, change_password
 from shoal.webapp.core.context import database
 from shoal.webapp.core.login import account, enter, leave, try_to_log_in
-from shoal.webapp.operator.panel import panel
+from shoal.webapp.operator import panel
 
 
 @panel.route("/login", methods=["GET", "POST"])

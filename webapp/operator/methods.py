@@ -11,7 +11,7 @@ from shoal.webapp.core.context import database, service
 from shoal.webapp.core.login import account
 from shoal.webapp.core.logs import list_logs
 from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
-from shoal.webapp.operator.panel import panel, whole_number
+from shoal.webapp.operator import panel, whole_number
 
 
 @panel.get("/methods")

@@ -12,7 +12,7 @@ from shoal.webapp.core.activation import NeedsConfirmation, activate, concerns, 
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account
 from shoal.webapp.core.releases import release_folder
-from shoal.webapp.operator.panel import panel
+from shoal.webapp.operator import panel
 
 LONGEST_NOTE = 300
 # A list of what is allowed: a file that is added to releases later stays here until somebody thought of it.

@@ -22,7 +22,7 @@ from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.run import release_title
 from shoal.webapp.jobs.tasks import add_run
-from shoal.webapp.operator.panel import panel
+from shoal.webapp.operator import panel
 from shoal.webapp.operator.releases import downloadable
 
 OWN = ("number", "method", "state", "users")  # what rows are sorted by besides measures

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Release
 from shoal.anonymizer.methods.original import Original
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.labels import bag_members, is_bag
+from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.corpus.profiles import Profiles
 from shoal.evaluation.attacks.inference import GUESSES
 from shoal.evaluation.attacks.one_victim import attack as conclude
@@ -21,8 +21,8 @@ from shoal.webapp.core.people import Person
 from shoal.webapp.core.question import Asked, read_asked, read_number
 from shoal.webapp.core.releases import Published
 from shoal.webapp.core.service import SearchService
+from shoal.webapp.searcher import pages, render
 from shoal.webapp.searcher.knows import Cover, generalized_labels
-from shoal.webapp.searcher.pages import pages, render
 
 SHOWN = 6
 _OFFERED = 60

@@ -4,7 +4,7 @@ from flask import abort, render_template
 
 from shoal.webapp.core.context import service
 from shoal.webapp.core.formats import safe_link, source_of
-from shoal.webapp.searcher.pages import pages
+from shoal.webapp.searcher import pages
 
 
 @pages.get("/document/<int:number>")

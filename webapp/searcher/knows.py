@@ -8,13 +8,13 @@ from flask import request
 
 from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.labels import bag_members, is_bag
+from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.webapp.core.context import service
 from shoal.webapp.core.people import Person
 from shoal.webapp.core.question import read_asked
 from shoal.webapp.core.releases import Published
 from shoal.webapp.core.service import SearchService
-from shoal.webapp.searcher.pages import pages, render
+from shoal.webapp.searcher import pages, render
 
 KEPT, BLENDED, GENERALIZED, DROPPED = FATES = ("kept", "blended", "generalized", "dropped")
 FOREIGN = "foreign"

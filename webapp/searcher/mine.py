@@ -13,7 +13,7 @@ from shoal.corpus.tokens import STOP_WORDS
 from shoal.webapp.core.context import releases
 from shoal.webapp.core.releases import Published
 from shoal.webapp.core.service import SearchService
-from shoal.webapp.searcher.pages import pages
+from shoal.webapp.searcher import pages
 
 
 def compact_profiles(published: Published, service: SearchService, request: Request) -> Response:

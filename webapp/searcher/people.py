@@ -4,7 +4,7 @@ from flask import request
 
 from shoal.webapp.core.context import service
 from shoal.webapp.core.question import clean_query, read_asked, read_number
-from shoal.webapp.searcher.pages import pages, render
+from shoal.webapp.searcher import pages, render
 
 _PER_PAGE = 48
 # Pages that lead on to a person chosen here.

@@ -17,7 +17,7 @@ from shoal.webapp.core.context import service
 from shoal.webapp.core.formats import source_of
 from shoal.webapp.core.question import PAGE_SIZE, Asker, Question, look_up, read_asked, read_question
 from shoal.webapp.core.service import SearchService
-from shoal.webapp.searcher.pages import pages, render
+from shoal.webapp.searcher import pages, render
 
 PERSONALIZED, ANONYMIZED = "personalized", "anonymized"
 KINDS = (PLAIN, PERSONALIZED, ANONYMIZED)

@@ -10,7 +10,7 @@ from shoal.search.personal import PLAIN
 from shoal.webapp.core.context import service
 from shoal.webapp.core.question import Asker, Question, read_asked, read_number
 from shoal.webapp.core.service import SearchService
-from shoal.webapp.searcher.pages import pages, render
+from shoal.webapp.searcher import pages, render
 from shoal.webapp.searcher.search import PERSONALIZED, search_for
 
 MINE, SHARED, STRANGERS, GROUP = "mine", "shared", "strangers", "group"

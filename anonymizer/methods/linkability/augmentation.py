@@ -9,7 +9,7 @@ from numba import njit
 from scipy.sparse import csr_array
 
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.hypernyms import Above
+from shoal.corpus.knowledge.wordnet import Above
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 

@@ -13,10 +13,9 @@ from shoal.anonymizer.methods.ssc.term_distance import Neighbourhoods, find_neig
 from shoal.anonymizer.methods.ssc.typical_vocabulary import Wording, typical_vocabularies
 from shoal.anonymizer.parameters import Parameter, Value, group_size, number, one_of, whole_number
 from shoal.anonymizer.publish import publish
-from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import QueryLog
+from shoal.corpus.querylog import QueryLog, cut_sessions, sessions_as_users
 
 
 @dataclass(frozen=True, eq=False)

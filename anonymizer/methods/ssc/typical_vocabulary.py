@@ -8,8 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.methods.ssc.hyper_terms import Centre
-from shoal.corpus.knowledge.labels import bag_label
-from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_label
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,149 @@
-"""Who searches how much, when, and for which of their interests? All simulated users, made block by block."""
+"""Who searches how much, when, for which interests that drift, popular or own, new or again? Simulated, in blocks."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
 
-from shoal.corpus.people.simulated.interests import Interests, draw_anchors, draw_interests, draw_place
+from shoal.corpus.people.calibration import AOL_DISTINCT, AOL_REPEATED, AOL_USERS, aol_one_user
 from shoal.corpus.people.simulated.passages import Passages
-from shoal.corpus.people.simulated.query_kinds import Plan, draw_class, make_plan
 from shoal.corpus.progress import Progress
+
+CLASSES = len(AOL_DISTINCT)  # one, two, three, four, five and more words
+# Distinct queries among all: Table 1 for the whole log. A small log shares fewer queries, so it has more.
+_DISTINCT_PER_QUERY = {1_000: 0.44, AOL_USERS: float(AOL_DISTINCT.sum() / AOL_REPEATED.sum())}
+_MOST_REPEATS = 1.6  # how often a user types an own query, at most on average
+_BY_ONE = 1 / 3  # of the repetitions of a query are due to one user, the others to many
+# Words in a query of five or more, so that all queries hold Table 2's words on average.
+_LONG = np.array([0.45, 0.25, 0.13, 0.08, 0.05, 0.04])
+
+_LAST = 0.6  # of the repetitions are of the user's last query; the others of any earlier one
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a log of this many users and queries must hold, per class of length."""
+
+    share: np.ndarray  # of all queries
+    distinct: np.ndarray  # how many distinct queries
+    shared: np.ndarray  # how many of those at least two users type
+    own: np.ndarray  # the share of queries that only their user types, the others being popular
+
+
+def make_plan(users: int, queries: int) -> Plan:
+    """The numbers to reach. The rest of the simulation draws freely, and is held to these."""
+    share = AOL_REPEATED / AOL_REPEATED.sum()
+    rate = np.interp(np.log(users), np.log(list(_DISTINCT_PER_QUERY)), list(_DISTINCT_PER_QUERY.values()))
+    distinct = rate * queries * AOL_DISTINCT / AOL_DISTINCT.sum()
+    one_user = aol_one_user(users)
+    typed = share * queries / distinct  # how often a distinct query is typed
+    repeats = np.minimum(_MOST_REPEATS, 1 + (typed - 1) * _BY_ONE)
+    return Plan(share, distinct, (1 - one_user) * distinct, repeats * one_user / typed)
+
+
+def draw_class(plan: Plan, size: int, rng: np.random.Generator) -> np.ndarray:
+    """The class of length of each query."""
+    return np.searchsorted(np.cumsum(plan.share)[:-1], rng.random(size), side="right").astype(np.int8)
+
+
+def draw_words(length_class: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """How many words each query of a class holds."""
+    if length_class < CLASSES - 1:
+        return np.full(size, length_class + 1)
+    return CLASSES + np.searchsorted(np.cumsum(_LONG)[:-1], rng.random(size), side="right")
+
+
+def first_of_user(user: np.ndarray) -> np.ndarray:
+    """True at each user's first row; rows are sorted by user."""
+    first = np.ones(len(user), dtype=bool)
+    first[1:] = user[1:] != user[:-1]
+    return first
+
+
+def new_at_rate(user: np.ndarray, rate: float, rng: np.random.Generator) -> np.ndarray:
+    """Which rows are new queries: a user's first, and others at this rate."""
+    return first_of_user(user) | (rng.random(len(user)) < rate)
+
+
+def rate_for(user: np.ndarray, wanted: float) -> float:
+    """The rate at which this many rows are new."""
+    first = int(first_of_user(user).sum())
+    others = len(user) - first
+    return float(np.clip((wanted - first) / others, 0, 1)) if others else 0.0
+
+
+def repeated(user: np.ndarray, new: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """For each row, which of the new rows (counted in order) it types or repeats; always one of the same user."""
+    count = np.cumsum(new)
+    first = first_of_user(user)
+    before = (count[first] - 1)[np.cumsum(first) - 1] if len(user) else count
+    any_earlier = before + np.floor(rng.random(len(user)) * (count - before)).astype(np.int64)
+    return np.where(new | (rng.random(len(user)) < _LAST), count - 1, any_earlier)
+
+
+MOST_INTERESTS = 4
+_HOW_MANY = np.array([0.25, 0.35, 0.25, 0.15])  # users with one, two, three and four interests
+_ZIPF = 0.7  # of the popularity of topics
+_FAVOURITES = 6
+_OWN_TASTE = 0.5  # how often a query comes from a favourite document
+
+
+@dataclass(frozen=True)
+class Interests:
+    """The interests of a block of users: topic -1 where a user has fewer than four."""
+
+    topic: np.ndarray  # users x 4
+    favourites: np.ndarray  # users x 4 x favourites: documents
+    early: np.ndarray  # users x 4: weight at the first day of the log
+    late: np.ndarray  # users x 4: weight at its last day
+
+
+def popularity(passages: Passages) -> np.ndarray:
+    """How likely each topic is as an interest. A topic without a word to type is nobody's."""
+    weight = (1.0 + np.arange(passages.topics)) ** -_ZIPF
+    weight[passages.weight[passages.high[:-1]] <= passages.weight[passages.low[:-1]]] = 0
+    return weight / weight.sum()
+
+
+def draw_interests(users: int, passages: Passages, rng: np.random.Generator) -> Interests:
+    """Interests of a block of users, by popularity, without repetition."""
+    likely = popularity(passages)
+    places = min(MOST_INTERESTS, int((likely > 0).sum()))
+    race = rng.exponential(size=(users, len(likely))) / np.maximum(likely, 1e-300)
+    topic = np.full((users, MOST_INTERESTS), -1)
+    topic[:, :places] = np.argsort(race, axis=1)[:, :places]
+    number = 1 + np.searchsorted(np.cumsum(_HOW_MANY)[:-1], rng.random(users), side="right")
+    topic[np.arange(MOST_INTERESTS) >= number[:, None]] = -1
+    has = topic >= 0
+    early, late = (np.where(has, rng.gamma(0.8, size=topic.shape) + 0.05, 0) for _ in range(2))
+    return Interests(topic, _favourites(topic, passages, rng), early, late)
+
+
+def draw_place(interests: Interests, user: np.ndarray, moment: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Which interest a session at this moment (0 to 1) is about: the weights drift from early to late."""
+    weight = interests.early[user] * (1 - moment)[:, None] + interests.late[user] * moment[:, None]
+    heap = np.cumsum(weight, axis=1)
+    return (heap <= (rng.random(len(user)) * heap[:, -1])[:, None]).sum(axis=1).clip(0, MOST_INTERESTS - 1)
+
+
+def draw_anchors(
+    interests: Interests, user: np.ndarray, place: np.ndarray, passages: Passages, rng: np.random.Generator
+) -> np.ndarray:
+    """A position each, where a query of this interest starts: in a favourite document, or anywhere in the topic."""
+    topic = interests.topic[user, place]
+    favourite = interests.favourites[user, place, rng.integers(0, _FAVOURITES, len(user))]
+    own = rng.random(len(user)) < _OWN_TASTE
+    low = np.where(own, passages.document_low[favourite], passages.low[topic])
+    high = np.where(own, passages.document_high[favourite], passages.high[topic])
+    return passages.draw(low, high, rng)
+
+
+def _favourites(topic: np.ndarray, passages: Passages, rng: np.random.Generator) -> np.ndarray:
+    shape = (*topic.shape, _FAVOURITES)
+    wide = np.repeat(np.where(topic < 0, topic.max(axis=1, keepdims=True), topic).ravel(), _FAVOURITES)
+    position = passages.draw(passages.low[wide], passages.high[wide], rng)
+    return passages.document[position].reshape(shape)
+
 
 FIRST_SECOND = 1_141_171_200  # 2006-03-01 00:00:00
 DAYS = 92  # to 2006-05-31

@@ -8,7 +8,7 @@ import polars as pl
 
 from shoal.corpus.documents.document import clean
 from shoal.corpus.people.simulated.passages import Passages
-from shoal.corpus.people.simulated.query_kinds import CLASSES
+from shoal.corpus.people.simulated.people import CLASSES
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.fetch import bring
 from shoal.corpus.tokens import tokenize, tokenize_column

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from shoal.corpus.knowledge.hypernyms import Hypernyms
-from shoal.corpus.knowledge.wordnet import _reader, load_wordnet
+from shoal.corpus.knowledge.wordnet import Hypernyms, _reader, load_wordnet
 
 
 def test_the_noun_part_of_wordnet_3_is_whole() -> None:

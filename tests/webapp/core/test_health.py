@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.webapp.core.counters import Counters
-from shoal.webapp.core.health import JsonLines
+from shoal.webapp.core.health import Counters, JsonLines
 from tests.webapp.instances import Panel
 
 SECRET = "zyxqwvplum"
@@ -90,7 +89,7 @@ def test_the_log_is_json_and_holds_no_query(quiet_panel: Panel) -> None:
 
 def test_counts_of_several_processes_add_up(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from shoal.webapp.core.counters import Counters\n"
+        "import sys; from pathlib import Path; from shoal.webapp.core.health import Counters\n"
         "c = Counters(Path(sys.argv[1])); [c.count('a', 200, 0.02, ['a', 'b']) for _ in range(5)]\n"
         "print(*c.lines(['a', 'b']), sep='|')"
     )

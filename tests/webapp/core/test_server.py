@@ -1,6 +1,7 @@
 """Does the server run none of what lies in the folder it is started from, and neither do its jobs?"""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -58,7 +59,8 @@ class Client:
 
 def test_a_planted_file_would_be_run_if_python_were_let(hostile: Path) -> None:
     """The trap works: Python by itself does run what lies in the current folder."""
-    ended = subprocess.run([sys.executable, "-c", "import numpy"], cwd=hostile, capture_output=True, text=True)
+    let = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    ended = subprocess.run([sys.executable, "-c", "import numpy"], cwd=hostile, env=let, capture_output=True, text=True)
     assert "numpy.py was run" in ended.stderr
     assert traces(hostile) == [f"{hostile.name}-run-numpy.py"]
     (hostile.parent / traces(hostile)[0]).unlink()

@@ -13,7 +13,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from shoal.corpus.errors import InputError
-from shoal.webapp.database import Account, Activation, Database, Job, session
+from shoal.webapp.database import Account, Activation, Database, Job
 from shoal.webapp.database.models import RUN, Table, now
 
 
@@ -93,7 +93,7 @@ def test_sqlite_keeps_a_journal_ahead_and_watches_foreign_keys(tmp_path: Path) -
 
 
 def test_a_locked_database_says_so_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("shoal.webapp.database._BUSY_SECONDS", 0.2)
     url = f"sqlite:///{tmp_path / 'shoal.sqlite3'}"
     holder, other = Database(url), Database(url)
     holder.upgrade()

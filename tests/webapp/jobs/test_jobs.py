@@ -19,14 +19,16 @@ from shoal.webapp.core.releases import ActiveReleases, release_folder
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUN, RUNNING, now
 from shoal.webapp.jobs import queue
-from shoal.webapp.jobs.processes import birth, host, is_alive
 from shoal.webapp.jobs.progress import JobProgress, job_status, remaining_seconds
 from shoal.webapp.jobs.queue import (
     add_job,
+    birth,
     cancel_job,
     claim_job,
     finish_job,
     get_job,
+    host,
+    is_alive,
     start_again,
     tend_running,
     waiting_jobs,

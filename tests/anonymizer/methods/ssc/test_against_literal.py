@@ -22,10 +22,9 @@ from shoal.anonymizer.methods.ssc.term_distance import find_neighbourhoods
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
 from shoal.corpus.people.simulated import simulate_log
 from shoal.corpus.profiles import build_profiles
-from shoal.corpus.querylog import QueryLog, make_log
+from shoal.corpus.querylog import QueryLog, cut_sessions, make_log, sessions_as_users
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from shoal.anonymizer.claims import Evidence, verify
 from shoal.anonymizer.methods.ssc import SSC
 from shoal.anonymizer.methods.ssc.literal import LiteralSSC
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
 from shoal.corpus.profiles import build_profiles
-from shoal.corpus.querylog import QueryLog, make_log
+from shoal.corpus.querylog import QueryLog, cut_sessions, make_log, sessions_as_users
 
 GOODS = {
     "Wine": "Alcohol", "Vino": "Alcohol", "Raw-milk": "Milk", "Homo-milk": "Milk", "Alcohol": "Edibles",

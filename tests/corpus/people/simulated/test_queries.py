@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shoal.corpus.columns import below, mix
 from shoal.corpus.people.simulated.people import queries_per_user, sessions
 from shoal.corpus.people.simulated.phrases import COMPOUND, MISSPELT, NUMBERED, PLAIN, Taken, slip, written
-from shoal.corpus.people.simulated.query_kinds import new_at_rate, rate_for, repeated
+from shoal.corpus.people.simulated.queries import new_at_rate, rate_for, repeated
 
 WORDS = pl.Series("word", ["brexit", "news"])
 

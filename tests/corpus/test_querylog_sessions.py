@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 
 from shoal.corpus.errors import InputError
-from shoal.corpus.logs.sessions import cut_sessions, sessions_as_users
-from shoal.corpus.querylog import QueryLog, make_log
+from shoal.corpus.querylog import QueryLog, cut_sessions, make_log, sessions_as_users
 
 
 def log_of(*events: tuple[str, int]) -> QueryLog:

@@ -5,12 +5,12 @@ import sys
 import time
 from pathlib import Path
 
-from shoal.corpus.store.locks import alone
+from shoal.corpus.store.folders import alone
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from shoal.corpus.store.locks import alone
+from shoal.corpus.store.folders import alone
 
 with alone(Path(sys.argv[1])):
     print("in", flush=True)

@@ -14,8 +14,8 @@ from shoal.cli import main
 from shoal.corpus.errors import Conflict, InputError
 from shoal.corpus.logs import load_log
 from shoal.webapp.core.accounts import check_password, create_account
+from shoal.webapp.core.instance import follow_uploads, move_old_instance
 from shoal.webapp.core.logs import get_log, read_registered, register_log
-from shoal.webapp.core.relocation import follow_uploads, move_old_instance
 from shoal.webapp.core.settings import Settings, default_instance
 from shoal.webapp.database import Database
 from shoal.webapp.jobs.queue import get_job
@@ -115,7 +115,7 @@ def test_a_copy_that_breaks_off_leaves_the_old_one_and_is_done_again(
 def test_processes_that_start_at_once_move_it_once(old: Path) -> None:
     before = files_of(old)
     program = (
-        "from shoal.webapp.core.relocation import move_old_instance as move\n"
+        "from shoal.webapp.core.instance import move_old_instance as move\n"
         "from shoal.webapp.core.settings import default_instance\nmove(default_instance(), print)"
     )
     started = [
