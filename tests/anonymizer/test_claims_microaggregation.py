@@ -14,7 +14,8 @@ from scipy.sparse import csr_array, hstack
 
 from shoal.anonymizer.base import Anonymized, Assignment, Claim, ReleasedQueries, Suppressed
 from shoal.anonymizer.claims import Evidence, Verdict, verify
-from shoal.anonymizer.contract.literal_claims.centroid_logs import entering, user_k_anonymity
+from shoal.anonymizer.contract.literal import is_true
+from shoal.anonymizer.contract.literal.microaggregation import entering
 from shoal.anonymizer.methods.microaggregation import Microaggregation
 from shoal.anonymizer.methods.microaggregation.literal import centroid_part
 from shoal.corpus.knowledge import Knowledge
@@ -252,7 +253,7 @@ def test_what_is_accepted_after_any_change_is_what_the_literal_definition_accept
         listed[row[0] if profile else 0, WORDS[into % 5]] += 1
     mutant = republished(made, dict(listed), log, ANY)
     evidence = evidence_of(mutant, log, ANY)
-    assert verify(mutant.claim, evidence).holds == user_k_anonymity(mutant.claim.values, evidence)
+    assert verify(mutant.claim, evidence).holds == is_true(mutant.claim, evidence)
 
 
 @settings(max_examples=200, deadline=None)
@@ -267,7 +268,7 @@ def test_what_algorithm_5_takes_is_within_the_bounds(
 ) -> None:
     size, members = sum(bag.values()), 1 + len(others)
     quota = -(-size // members) if up else size // members
-    bounds = entering(Counter(bag), size + sum(others), members)
+    bounds = entering(bag, size + sum(others), members)
     chance = np.random.default_rng(seed).random(len(bag)).tolist()
     for order in permutations(bag):
         queries = sorted(order, key=lambda query: -bag[query])

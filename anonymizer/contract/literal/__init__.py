@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from shoal.anonymizer.base import Claim
+from shoal.anonymizer.claims import Evidence
 from shoal.anonymizer.parameters import Value
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog
@@ -88,17 +90,50 @@ class Definition:
 
 def definitions() -> dict[str, Definition]:
     """Definitions by the id of their claim."""
-    from shoal.anonymizer.contract.literal import (
-        groups,
-        microaggregation,
-        queries,
-        sessions,
-        transactions,
-        vocabularies,
-    )
+    from shoal.anonymizer.contract.literal import groups, microaggregation, queries, transactions, vocabularies
 
-    own = (groups, microaggregation, queries, sessions, transactions, vocabularies)
+    own = (groups, microaggregation, queries, transactions, vocabularies)
     return {id: definition for module in own for id, definition in module.OWN.items()} | DEFINITIONS
 
 
 DEFINITIONS: dict[str, Definition] = {}
+
+
+def is_true(claim: Claim, evidence: Evidence) -> bool:
+    """Whether the definition of a claim is true of a release that is whole, the number of suppressed ones included."""
+    definition, case = definitions()[claim.id], _case_of(claim, evidence)
+    return definition.holds(case) and definition.suppressed(case) == evidence.suppressed.occurrences
+
+
+def _case_of(claim: Claim, evidence: Evidence) -> Case:
+    release, assignment, rows = evidence.release, evidence.assignment, evidence.release.queries
+    names = release.pseudonyms
+    members: dict[str, list[str]] = {name: [] for name in names}
+    for user, row in zip(assignment.user.tolist(), assignment.profile.tolist(), strict=True):
+        members[names[row]].append(assignment.users[user])
+    terms = {name: release.profile(row) for row, name in enumerate(names)}
+    general = {label for label, flag in zip(release.labels, release.generalized.tolist(), strict=True) if flag}
+    columns = () if rows is None else (rows.pseudonym.tolist(), rows.query, rows.count.tolist(), rows.degree.tolist())
+    queries = [(names[row], query, count, degree) for row, query, count, degree in zip(*columns, strict=True)]
+    return Case(claim.values, evidence.log, evidence.knowledge, terms, general, members, queries)
+
+
+def can_pair(wanted: Mapping[str, int], given: Mapping[str, int], fits: Callable[[str, str], bool]) -> bool:
+    """Whether each wanted piece gets a piece of its own that fits it: Kuhn's algorithm, one piece at a time."""
+    wants = [(name, i) for name, copies in wanted.items() for i in range(copies)]
+    gives = [(name, i) for name, copies in given.items() for i in range(copies)]
+    if len(wants) > len(gives):
+        return False
+    ways = {want: [give for give in gives if fits(want[0], give[0])] for want in wants}
+    taken: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def place(want: tuple[str, int], tried: set[tuple[str, int]]) -> bool:
+        for give in ways[want]:
+            if give not in tried:
+                tried.add(give)
+                if give not in taken or place(taken[give], tried):
+                    taken[give] = want
+                    return True
+        return False
+
+    return all(place(want, set()) for want in wants)

@@ -48,12 +48,12 @@ def _is_centroid_log(log: Bag, members: Sequence[Mapping[str, int]]) -> bool:
     sizes = [sum(own.values()) for own in members]
     if not all(sizes) or log.total() != floor(Fraction(sum(sizes), len(sizes)) + Fraction(1, 2)):
         return False
-    bounds = [_bounds(own, sum(sizes), len(sizes)) for own in members]
+    bounds = [entering(own, sum(sizes), len(sizes)) for own in members]
     quotas = [(size // len(sizes), ceil(Fraction(size, len(sizes)))) for size in sizes]
     return _can_share_out(dict(log), bounds, quotas)
 
 
-def _bounds(own: Mapping[str, int], total: int, members: int) -> dict[str, tuple[int, int]]:
+def entering(own: Mapping[str, int], total: int, members: int) -> dict[str, tuple[int, int]]:
     """How often each query of a member can be theirs in the log: what Algorithm 5 can pass over, and what it can reach.
 
     x = |Q| / total * repetitions of a query enter, rounded down or up, the most repeated first, until the quota is

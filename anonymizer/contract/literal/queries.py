@@ -3,8 +3,7 @@
 from collections import Counter
 from functools import lru_cache
 
-from shoal.anonymizer.contract.literal import Bag, Case, Definition
-from shoal.anonymizer.contract.literal.pairing import can_pair
+from shoal.anonymizer.contract.literal import Bag, Case, Definition, can_pair
 from shoal.anonymizer.methods.affinity.literal import anonymity_degrees, support_by_coverage
 
 

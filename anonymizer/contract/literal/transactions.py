@@ -2,9 +2,8 @@
 
 from collections import Counter
 
-from shoal.anonymizer.contract.literal import Bag, Case, Definition
+from shoal.anonymizer.contract.literal import Bag, Case, Definition, can_pair
 from shoal.anonymizer.contract.literal.groups import are_at_least
-from shoal.anonymizer.contract.literal.pairing import can_pair
 
 
 def transactional(case: Case) -> bool:
