@@ -1,3 +1,34 @@
-"""How are profiles made anonymous, and what does each way promise?"""
+"""How are profiles made anonymous, and what does each way promise?
 
-import shoal.anonymizer.compiling  # noqa: F401  before any of its modules compiles a loop
+Compiled loops are kept on disk, which is safe because every process names what it compiles with numbers of its own.
+Numba writes the machine code of @njit(cache=True) functions to disk, together with the code of what they call, under
+names such as run_quicksort1 and a number that counts from 1 in each process. A sort that one process compiled and an
+argsort that another compiled can so have one name; a third process that loads both calls the wrong one and crashes
+(github.com/numba/numba/issues/10486 tells of the same). Numbers from a random start do not meet.
+"""
+
+import os
+from itertools import count
+from secrets import randbits
+
+from numba.core.bytecode import FunctionIdentity
+
+_BITS = 48
+
+
+def count_from_a_number_of_its_own() -> None:
+    """Let this process number what it compiles from a random start."""
+    FunctionIdentity._unique_ids = count(randbits(_BITS))
+
+
+count_from_a_number_of_its_own()
+os.register_at_fork(after_in_child=count_from_a_number_of_its_own)
+
+
+def compile_method(id: str) -> None:
+    """Compile the loops of a method by running it on a small log. What is compiled is kept, for every process."""
+    # Imported here because every module of this package is imported after this.
+    from shoal.anonymizer.contract.sample_logs import sample_log
+    from shoal.anonymizer.registry import make_method
+
+    make_method(id, {}).run(sample_log())

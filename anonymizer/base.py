@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from shoal.anonymizer.parameters import Parameter, Parameters, Value, check_settings
 from shoal.corpus.errors import InputError
@@ -218,3 +218,28 @@ class LogMethod(Method):
         self, log: QueryLog, *, profiles: Profiles | None = None, seed: int = 0, progress: Progress = silent
     ) -> Anonymized:
         return self.anonymize(log, seed=seed, progress=progress)
+
+
+def mean_profile(release: Release, profiles: np.ndarray) -> csr_array:
+    """One published profile, or the mean of several, or an empty one for none: a row over the labels."""
+    share = csr_array(np.full((1, len(profiles)), 1 / max(len(profiles), 1)))
+    return csr_array(share @ release.weights[profiles])
+
+
+def profile_of(user: str, release: Release, assignment: Assignment) -> csr_array:
+    """What is published of one user; empty for one who was suppressed."""
+    place = assignment.users.index_of(user)
+    return mean_profile(release, assignment.profile[assignment.user == (-1 if place is None else place)])
+
+
+def profiles_of(users: pl.Series, release: Release, assignment: Assignment) -> tuple[csr_array, np.ndarray]:
+    """The same for all users at once: rows over the labels, and the row of each user."""
+    holder = assignment.rows_for(users)
+    many = np.bincount(holder, minlength=len(users))
+    if many.max(initial=0) <= 1:
+        row_of = np.full(len(users), len(release))
+        row_of[holder] = assignment.profile
+        empty = csr_array((1, len(release.labels)))
+        return csr_array(vstack([release.weights, empty], format="csr")), row_of
+    share = csr_array((1 / many[holder], (holder, assignment.profile)), shape=(len(users), len(release)))
+    return csr_array(share @ release.weights), np.arange(len(users))

@@ -19,19 +19,23 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import QUERIES, Anonymized, Assignment, Method, Release, ReleasedQueries, find_names
 from shoal.anonymizer.claims import find_verifier
 from shoal.anonymizer.manifest import (
+    LARGEST,
     MANIFEST,
     PROFILES,
     PUBLIC,
     TAXONOMY,
     Manifest,
     check_knowledge,
+    count_of,
     file_digest,
+    keys_of,
     make_manifest,
+    read_json,
     read_manifest,
+    text_of,
 )
 from shoal.anonymizer.publish import pseudonyms
 from shoal.anonymizer.registry import find_method
-from shoal.anonymizer.strict_json import LARGEST, count_of, keys_of, read_json, text_of
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog

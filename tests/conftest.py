@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from shoal.anonymizer.compiling import compile_method
+from shoal.anonymizer import compile_method
 from shoal.anonymizer.registry import methods
 from shoal.corpus.store.folders import alone
 

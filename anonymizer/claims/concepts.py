@@ -7,10 +7,15 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import QUERIES, Claim, ReleasedQueries
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
-from shoal.anonymizer.claims.queries import verify_counted, verify_degrees, verify_released_by_one
+from shoal.anonymizer.claims.groups import verify_weights
+from shoal.anonymizer.claims.queries import (
+    TypedQueries,
+    typed_queries,
+    verify_counted,
+    verify_degrees,
+    verify_released_by_one,
+)
 from shoal.anonymizer.claims.transport import FEASIBLE, Transport
-from shoal.anonymizer.claims.typed_queries import TypedQueries, typed_queries
-from shoal.anonymizer.claims.weights import verify_weights
 from shoal.anonymizer.parameters import AT_LEAST_TWO
 from shoal.corpus.columns import distinct
 from shoal.corpus.knowledge.taxonomy import Taxonomy

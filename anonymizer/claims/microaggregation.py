@@ -7,10 +7,9 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import QUERIES, Claim, ReleasedQueries
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import verify_at_least_k
+from shoal.anonymizer.claims.groups import verify_at_least_k, verify_nothing_generalized, verify_weights
+from shoal.anonymizer.claims.queries import TypedQueries, typed_queries
 from shoal.anonymizer.claims.transport import FEASIBLE, Transport
-from shoal.anonymizer.claims.typed_queries import TypedQueries, typed_queries
-from shoal.anonymizer.claims.weights import verify_nothing_generalized, verify_weights
 from shoal.anonymizer.parameters import AT_LEAST_TWO
 from shoal.corpus.profiles import query_term_counts
 

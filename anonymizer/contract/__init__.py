@@ -23,8 +23,8 @@ from shoal.anonymizer.base import Anonymized, Method, Release
 from shoal.anonymizer.claims import Evidence, Verdict, find_verifier, verify
 from shoal.anonymizer.contract.mutants import mutants
 from shoal.anonymizer.contract.sample_logs import awkward_logs, log_of, sample_log
-from shoal.anonymizer.declaration import check_declaration
 from shoal.anonymizer.parameters import Range, Value
+from shoal.anonymizer.registry import check_declaration
 from shoal.anonymizer.release_files import ASSIGNMENT, read_release, write_release
 from shoal.anonymizer.verify_stored import reproduce, verify_stored
 from shoal.corpus.errors import Cancelled, InputError

@@ -6,8 +6,13 @@ from functools import partial
 import numpy as np
 
 from shoal.anonymizer.methods.microaggregation import Microaggregation
-from shoal.anonymizer.methods.microaggregation.incidence import Incidence, make_incidence
-from shoal.anonymizer.methods.microaggregation.similar_clusters import BLOCK_USERS, partition, partition_in_blocks
+from shoal.anonymizer.methods.microaggregation.similar_clusters import (
+    BLOCK_USERS,
+    Incidence,
+    make_incidence,
+    partition,
+    partition_in_blocks,
+)
 from shoal.corpus.documents import load_documents
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.directory import classification_matrices

@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Assignment, Release
-from shoal.anonymizer.personal_profile import profiles_of
+from shoal.anonymizer.base import Assignment, Release, profiles_of
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shoal.anonymizer.claims import sentence
+from shoal.anonymizer.manifest import LARGEST
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release
-from shoal.anonymizer.strict_json import LARGEST
 from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of, tell_rejected
 from shoal.cli.printing import bar, print_json
 from shoal.corpus.errors import InputError

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.personal_profile import profile_of
+from shoal.anonymizer.base import profile_of
 from shoal.anonymizer.release_files import read_release
 from shoal.cli.options import Commands, add_knowledge_options, knowledge_of
 from shoal.cli.printing import bar, print_json

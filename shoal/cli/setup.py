@@ -2,7 +2,7 @@
 
 import argparse
 
-from shoal.anonymizer.compiling import compile_method
+from shoal.anonymizer import compile_method
 from shoal.anonymizer.registry import methods
 from shoal.cli.options import Commands
 from shoal.cli.printing import bar

@@ -47,7 +47,7 @@ def test_a_forked_process_counts_from_elsewhere() -> None:
     assert abs(first - second) > 1000
 
 
-COMPILE = "from shoal.anonymizer.compiling import compile_method; compile_method('microaggregation')"
+COMPILE = "from shoal.anonymizer import compile_method; compile_method('microaggregation')"
 
 
 def test_what_one_process_compiled_another_takes_from_the_disk(tmp_path: Path) -> None:

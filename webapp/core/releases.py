@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 from sqlalchemy import Select, select
 
 from shoal.anonymizer.base import Release as PublicRelease
+from shoal.anonymizer.base import mean_profile
 from shoal.anonymizer.claims import Verdict
-from shoal.anonymizer.personal_profile import mean_profile
 from shoal.anonymizer.release_files import StoredRelease, read_release
 from shoal.corpus.errors import InputError, NotFound
 from shoal.corpus.profiles import Profiles

@@ -10,7 +10,7 @@ from shoal.anonymizer.methods.affinity.grown_graphs import degrees_in_grown_grap
 from shoal.anonymizer.methods.affinity.kcores import generalized_cores
 from shoal.anonymizer.methods.affinity.pairs import affinity_graph
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter, number, one_of, whole_number
-from shoal.anonymizer.publish_queries import publish_unchanged
+from shoal.anonymizer.publish import publish_unchanged
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 

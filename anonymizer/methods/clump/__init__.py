@@ -9,8 +9,14 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
 from shoal.anonymizer.methods.clump.assignment import assign
-from shoal.anonymizer.methods.clump.clusters import Clusters, losses_of, new_bench, open_clusters, reopened
-from shoal.anonymizer.methods.clump.generalization import least_common_generalizations
+from shoal.anonymizer.methods.clump.clusters import (
+    Clusters,
+    least_common_generalizations,
+    losses_of,
+    new_bench,
+    open_clusters,
+    reopened,
+)
 from shoal.anonymizer.parameters import Parameter, group_size, one_of, whole_number
 from shoal.anonymizer.transactions import Transactions, publish_generalized, transactions_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy

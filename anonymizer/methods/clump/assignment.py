@@ -3,8 +3,17 @@
 import numpy as np
 from numba import njit
 
-from shoal.anonymizer.methods.clump.clusters import Bench, Clusters, Losses, clear, lay_out
-from shoal.anonymizer.methods.clump.generalization import join_copies, join_counts, saved_by_buig, saved_by_counts
+from shoal.anonymizer.methods.clump.clusters import (
+    Bench,
+    Clusters,
+    Losses,
+    clear,
+    join_copies,
+    join_counts,
+    lay_out,
+    saved_by_buig,
+    saved_by_counts,
+)
 from shoal.anonymizer.transactions import Columns
 
 

@@ -3,7 +3,7 @@
 from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo
 from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter
-from shoal.anonymizer.publish_queries import publish_unchanged
+from shoal.anonymizer.publish import publish_unchanged
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 

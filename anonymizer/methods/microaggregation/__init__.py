@@ -7,8 +7,13 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, ReleasedQueries, Suppressed
 from shoal.anonymizer.distinct_queries import distinct_queries, only_columns
 from shoal.anonymizer.methods.microaggregation.centroid_log import centroid_logs
-from shoal.anonymizer.methods.microaggregation.incidence import KEPT_USERS, make_incidence
-from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, partition, partition_in_blocks
+from shoal.anonymizer.methods.microaggregation.similar_clusters import (
+    KEPT_USERS,
+    join_most_similar,
+    make_incidence,
+    partition,
+    partition_in_blocks,
+)
 from shoal.anonymizer.parameters import Parameter, group_size, one_of, whole_number
 from shoal.anonymizer.publish import publish
 from shoal.corpus.knowledge.directory import classification_matrices

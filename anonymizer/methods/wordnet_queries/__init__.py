@@ -8,7 +8,7 @@ from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo
 from shoal.anonymizer.distinct_queries import DistinctQueries, distinct_queries, only_columns
 from shoal.anonymizer.methods.wordnet_queries.specialization import ROOT, Specializer
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter
-from shoal.anonymizer.publish_queries import PublicForms, publish_forms
+from shoal.anonymizer.publish import PublicForms, publish_forms
 from shoal.corpus.profiles import query_term_counts
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog

@@ -9,10 +9,14 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.claims import Evidence, verify
 from shoal.anonymizer.methods.microaggregation import Microaggregation, literal, similar_clusters
-from shoal.anonymizer.methods.microaggregation import incidence as incidence_module
 from shoal.anonymizer.methods.microaggregation.centroid_log import chosen_copies, quotas
-from shoal.anonymizer.methods.microaggregation.incidence import Incidence, make_incidence
-from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, partition, partition_in_blocks
+from shoal.anonymizer.methods.microaggregation.similar_clusters import (
+    Incidence,
+    join_most_similar,
+    make_incidence,
+    partition,
+    partition_in_blocks,
+)
 from shoal.corpus.errors import Cancelled
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.directory import classification_matrices
@@ -58,7 +62,7 @@ matrices = st.integers(0, 2**32 - 1).map(
 def test_rows_computed_when_asked_for_give_the_clusters_of_the_kept_matrix(categories: csr_array, k: int) -> None:
     kept = partition(Incidence(categories), k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(incidence_module, "KEPT_USERS", 5)
+        patch.setattr(similar_clusters, "KEPT_USERS", 5)
         assert partition(Incidence(categories), k).tolist() == kept.tolist()
 
 

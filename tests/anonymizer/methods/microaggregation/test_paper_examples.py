@@ -11,9 +11,8 @@ import pytest
 from shoal.anonymizer.claims import Evidence, verify
 from shoal.anonymizer.methods.microaggregation import Microaggregation
 from shoal.anonymizer.methods.microaggregation.centroid_log import chosen_copies, quotas
-from shoal.anonymizer.methods.microaggregation.incidence import make_incidence
 from shoal.anonymizer.methods.microaggregation.literal import classification_matrix, semantic_remain
-from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, partition
+from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, make_incidence, partition
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.directory import classification_matrices
