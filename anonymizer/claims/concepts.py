@@ -175,7 +175,8 @@ def _write_ways(
 def _sentence(values: Values) -> str:
     return (
         f"Every published concept is shared by at least {values['k']} users, each of whom typed, for every time that "
-        "it is published, a query with a term at or below it that counts for no other concept."
+        "it is published, a query with a term at or below it that counts for no other concept of theirs; whether a "
+        "query of several users became one concept for all of them is not checked."
     )
 
 
