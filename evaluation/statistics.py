@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 RESAMPLES = 2_000
 FLIPS = 9_999
@@ -123,7 +123,7 @@ def flip_tail(differences: np.ndarray) -> np.ndarray:
     spread = (a**2 / np.cosh(np.minimum(x, 300)) ** 2).sum(axis=1)
     w = np.sqrt(np.maximum(2 * (t * s - K), _LEAST))
     u = np.maximum(t * np.sqrt(spread), _LEAST)
-    p[between] = np.clip(2 * norm.sf(w + np.log(u / w) / w), fewest[between], 1.0)
+    p[between] = np.clip(2 * ndtr(-(w + np.log(u / w) / w)), fewest[between], 1.0)
     return p
 
 

@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import combinations_with_replacement
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -234,6 +233,8 @@ class Program:
         """Whether there is a solution; None if it is too large, or its search was cut short."""
         if len(self._most) > MOST_COLUMNS:
             return None
+        from scipy.optimize import Bounds, LinearConstraint, milp  # 0.3 s to load, and seldom needed
+
         row, column, factor = np.array(self._entries).T
         matrix = csr_array((factor, (row, column)), shape=(len(self._low), len(self._most)))
         found = milp(

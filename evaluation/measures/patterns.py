@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge.taxonomy import Taxonomy
@@ -75,6 +74,8 @@ def distance(pattern: Items, other: Items, between: Callable[[str, str], float])
     """The least over matchings of the matched distances and OMEGA for each item left over, on both sides."""
     edges = np.array([[between(a, b) for b in other] for a in pattern]).reshape(len(pattern), len(other))
     cost = np.where(edges <= EPSILON, edges, 2 * OMEGA)  # as much as leaving both alone
+    from scipy.optimize import linear_sum_assignment  # takes 0.3 s to load: every start would wait for it
+
     matched = linear_sum_assignment(cost)
     return float(cost[matched].sum() + OMEGA * abs(len(pattern) - len(other)))
 
