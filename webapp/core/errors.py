@@ -16,7 +16,7 @@ _ADVICE = {
     400: "The request cannot be understood: go back and try again.",
     401: "You need to log in for this.",
     403: "This is not allowed.",
-    404: "There is nothing at this address: check it, or start from the search page.",
+    404: "There is nothing at this address: check it.",
     405: "This address does not answer requests of that kind.",
     413: "What was sent is too large: send less.",
     415: "What was sent is of a kind that cannot be read here.",
@@ -44,7 +44,8 @@ def error_body(code: int, message: str) -> dict[str, Any]:
 def answer(code: int, message: str) -> ResponseReturnValue:
     if request.path.startswith("/api/"):
         return jsonify(error_body(code, message)), code
-    return render_template("error.html", code=code, message=message), code
+    in_panel = request.path.startswith("/admin/")
+    return render_template("error.html", code=code, message=message, in_panel=in_panel), code
 
 
 def status_of(error: InputError) -> int:

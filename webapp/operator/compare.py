@@ -7,7 +7,6 @@ from typing import Any
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from shoal.corpus.errors import InputError
 from shoal.webapp.core.context import database
 from shoal.webapp.database.models import DONE
 from shoal.webapp.operator import panel, whole_number
@@ -21,15 +20,20 @@ _BETTER = {"higher": 1, "lower": -1, "neither": 0}
 def compare() -> ResponseReturnValue:
     numbers = list(dict.fromkeys(whole_number(text, "run") for text in request.args.getlist("run")))
     if len(numbers) > MOST_COMPARED:
-        raise InputError(f"{len(numbers)} runs are too many for one table: choose up to {MOST_COMPARED}")
+        return _choose_again(numbers, f"{len(numbers)} runs are too many for one table: choose up to {MOST_COMPARED}.")
     rows = [get_row(database(), number) for number in numbers]
     rows = [row for row in rows if row.job.state == DONE]
     if len(rows) < 2:
-        flash("Choose two finished runs or more, then compare them.")
-        return redirect(url_for("operator.runs"))
+        return _choose_again(numbers, "Choose two finished runs or more, then compare them.")
     return render_template(
         "operator/compare.html", rows=rows, params=compared_params(rows), measured=compared_measures(rows)
     )
+
+
+def _choose_again(numbers: Sequence[int], why: str) -> ResponseReturnValue:
+    """Back to the list, with what was chosen still chosen."""
+    flash(why)
+    return redirect(url_for("operator.runs", run=numbers))
 
 
 @dataclass(frozen=True)

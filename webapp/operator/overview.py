@@ -35,8 +35,8 @@ def overview() -> str:
 
 
 WIDTH, HEIGHT = 640, 340
-# Distinguishable by colour and by shape; light enough for dark pages and dark enough for light ones.
-_COLOURS = ("#0f8a83", "#c1661d", "#6a5fc7", "#b8416a", "#3c7fb8", "#7d8a2e", "#8b6b4a", "#5d6b78")
+# Light enough for dark pages and dark enough for light ones. Nine colours beside eight shapes: 72 pairs, all distinct.
+_COLOURS = ("#0f8a83", "#c1661d", "#6a5fc7", "#b8416a", "#3c7fb8", "#7d8a2e", "#8b6b4a", "#5d6b78", "#a855a0")
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 
 # The renderer would put another site before an address without one; taken off again below.
@@ -79,10 +79,12 @@ def _chart(points: tuple[Point, ...]) -> alt.LayerChart:
                 scale=alt.Scale(domain=_span([point[4] for point in points]), nice=False)),
     )  # fmt: skip
     methods = sorted({point[2] for point in points})
+    colours, shapes = marks(len(methods))
+    legend = alt.Legend(title=None, orient="right")
     ring = base.transform_filter("datum.active").mark_point(shape="circle", size=420, strokeWidth=2.5, color="#0f8a83")
     dots = base.mark_point(filled=True, size=120, opacity=0.95).encode(
-        color=alt.Color("method:N", scale=_scale(methods, _COLOURS), legend=alt.Legend(title=None, orient="right")),
-        shape=alt.Shape("method:N", scale=_scale(methods, _SHAPES)),
+        color=alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=legend),
+        shape=alt.Shape("method:N", scale=alt.Scale(domain=methods, range=shapes)),
         href="href:N", description="label:N",
     )  # fmt: skip
     return (ring + dots).properties(width=WIDTH, height=HEIGHT).configure(background="transparent", **_quiet())
@@ -94,8 +96,10 @@ def _span(values: list[float]) -> list[float]:
     return [max(0.0, min(values) - room), min(1.0, max(values) + room) if max(values) < 1 else 1.03]
 
 
-def _scale(names: list[str], values: Sequence[str]) -> alt.Scale:
-    return alt.Scale(domain=names, range=[values[i % len(values)] for i in range(len(names))])
+def marks(number: int) -> tuple[list[str], list[str]]:
+    """A colour and a shape for each of so many methods."""
+    colours, shapes = ([values[i % len(values)] for i in range(number)] for values in (_COLOURS, _SHAPES))
+    return colours, shapes
 
 
 def _quiet() -> dict[str, object]:

@@ -135,6 +135,7 @@ def runs() -> str:
         measures=shown_measures(),
         states=STATES,
         methods=[method.info for method in methods().values()],
+        chosen=set(request.args.getlist("run")),
     )
 
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ from shoal.anonymizer.base import Release as Published
 from shoal.anonymizer.registry import methods
 from shoal.webapp.core.releases import release_folder
 from shoal.webapp.database import Release
+from shoal.webapp.operator.compare import MOST_COMPARED
 from shoal.webapp.operator.releases import PUBLIC
 from tests.webapp.instances import Panel
 
@@ -279,3 +281,38 @@ def test_loaded_releases_are_what_was_published(panel: Panel, two_runs: tuple[in
     assert loaded.verdict.holds
     assert loaded.measured["anonymity_min"] >= 4
     assert loaded.title == "Random groups of k users (k = 4)"
+
+
+def test_an_error_in_the_panel_leads_back_to_the_panel(quiet_panel: Panel) -> None:
+    for address in ("/admin/runs/999999", "/admin/runs?sort=nonsense", "/admin/nothing"):
+        page = quiet_panel.client.get(address).text
+        assert 'href="/admin/">Back to the overview' in page, address
+    assert 'href="/">Back to the search page' in quiet_panel.client.get("/nothing").text
+
+
+def test_too_many_runs_to_compare_keep_their_selection(quiet_panel: Panel) -> None:
+    numbers = range(1, MOST_COMPARED + 2)
+    answer = quiet_panel.client.get("/admin/compare", query_string=[("run", number) for number in numbers])
+    assert answer.status_code == 302
+    page = quiet_panel.client.get(answer.location).text
+    assert f"choose up to {MOST_COMPARED}" in page
+    assert re.search(r'name="run" value="1"[^>]* checked', page)
+
+
+def test_a_rejected_row_is_shown_whole(panel: Panel) -> None:
+    number = upload(panel, b"u1\tplum wine\t2006-03-01 10:00:00\t\t\nu3\tred\twine\tone\ttwo\tthree\n", "tabs.tsv")
+    assert panel.wait(number) == "done"
+    log_id = panel.client.get(f"/api/v1/admin/uploads/{number}").json["result"]["log"]
+    rows = panel.client.get(f"/api/v1/admin/logs/{log_id}/rejected").json["rows"]
+    assert [row["line"] for row in rows] == ["u3\tred\twine\tone\ttwo\tthree"]
+    assert rows[0]["line_number"] == 2
+
+
+def test_no_heading_is_empty_and_no_landmark_stands_twice(quiet_panel: Panel) -> None:
+    for address in ("/admin/history", "/admin/data", "/admin/runs"):
+        page = quiet_panel.client.get(address).text
+        assert "<th></th>" not in page, address
+        names = re.findall(r'<(?:section|div|nav)[^>]*aria-label="([^"]+)"', page)
+        named = re.findall(r'aria-labelledby="([^"]+)"', page)
+        titles = [re.search(rf'id="{one}"[^>]*>([^<]+)<', page)[1].strip() for one in named]  # type: ignore[index]
+        assert len({*names, *titles}) == len(names) + len(titles), address
