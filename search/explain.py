@@ -30,7 +30,7 @@ def explain(
     """The parts of the result at a rank (1 is the best). `profile` and `vectors` are those of the ranking."""
     place, document = rank - 1, int(ranking.documents[rank - 1])
     by_clause = _engine_parts(engine.parts(query, document), (1 - ranking.weight) * float(ranking.engine[place]))
-    by_term = _profile_parts(document, profile, vectors, ranking.weight)
+    by_term = _profile_parts(document, profile, vectors, ranking.weight / max(ranking.cosine.max(), 1e-300))
     return Explanation(document, rank, float(ranking.scores[place]), by_clause, by_term)
 
 
@@ -45,6 +45,7 @@ def _engine_parts(parts: list[tuple[str, float]], share: float) -> tuple[tuple[s
 def _profile_parts(
     document: int, profile: sp.csr_matrix, vectors: DocumentVectors, weight: float
 ) -> tuple[tuple[str, float], ...]:
+    """What each term gives to the cosine, times what a cosine weighs among these candidates."""
     row, norm = vectors.matrix[[document]], np.sqrt((profile.data**2).sum())
     shared, in_row, in_profile = np.intersect1d(row.indices, profile.indices, return_indices=True)
     if norm == 0 or weight == 0:

@@ -1,7 +1,7 @@
 """Which form does the index give to a word, and which words does the corpus hold?"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class Lexicon:
             forms = [self.form(word) for word in clause.words]
             known = tuple(form for form in forms if form is not None)
             if len(known) == len(forms):
-                resolved.append(Clause(clause.field, known))
+                resolved.append(replace(clause, words=known))
         return tuple(dict.fromkeys(resolved))
 
     def save(self, folder: Path) -> None:

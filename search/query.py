@@ -1,4 +1,4 @@
-"""What does a query mean? One small grammar for every engine: words, "phrases", title:word and text:"a phrase"."""
+"""What does a query mean? One small grammar for every engine: words, "phrases", title:word, and -word for without."""
 
 import re
 from dataclasses import dataclass
@@ -13,41 +13,47 @@ FIELDS = (ALL, TITLE, TEXT)
 MAX_CLAUSES = 32
 MAX_CHARACTERS = 2_000
 
-# A quote that is never closed runs to the end of the query.
-_PART = re.compile(r'(?:(?P<field>title|text):)?(?:"(?P<phrase>[^"]*)"?|(?P<words>[^\s"]+))', re.IGNORECASE)
+# A quote that is never closed runs to the end of the query. A minus counts before a part, not inside a word.
+_PART = re.compile(
+    r'(?P<without>(?<!\S)-(?=\S))?(?:(?P<field>title|text):)?(?:"(?P<phrase>[^"]*)"?|(?P<words>[^\s"]+))', re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
 class Clause:
-    """One thing to look for in one field: a word, or several in a row."""
+    """One thing to look for in one field: a word, or several in a row. Excluded: what no document found may hold."""
 
     field: str
     words: tuple[str, ...]
+    excluded: bool = False
 
     def __str__(self) -> str:
         words = " ".join(self.words)
         quoted = f'"{words}"' if len(self.words) > 1 else words
-        return quoted if self.field == ALL else f"{self.field}:{quoted}"
+        found = quoted if self.field == ALL else f"{self.field}:{quoted}"
+        return f"-{found}" if self.excluded else found
 
 
 def parse_query(query: str) -> tuple[Clause, ...]:
-    """The clauses of a query; a document that holds any of them is found. No query is refused.
+    """The clauses of a query; a document that holds any of them, and none that is excluded, is found.
+
+    No query is refused; one that only excludes finds nothing.
 
     Stop words count inside phrases only. A query of nothing but stop words ("the who") is one phrase.
     """
     clauses: list[Clause] = []
     stopped: list[str] = []
     for part in _PART.finditer(query[:MAX_CHARACTERS]):
-        field = (part["field"] or ALL).lower()
+        field, excluded = (part["field"] or ALL).lower(), part["without"] is not None
         if part["phrase"] is not None:
-            clauses.append(Clause(field, tuple(tokenize(part["phrase"])[:MAX_CLAUSES])))
+            clauses.append(Clause(field, tuple(tokenize(part["phrase"])[:MAX_CLAUSES]), excluded))
             continue
         for word in tokenize(part["words"]):
-            if field == ALL and word in STOP_WORDS:
+            if field != ALL or word not in STOP_WORDS:
+                clauses.append(Clause(field, (word,), excluded))
+            elif not excluded:
                 stopped.append(word)
-            else:
-                clauses.append(Clause(field, (word,)))
     found = list(dict.fromkeys(clause for clause in clauses if clause.words))
-    if not found and stopped:
-        found = [Clause(ALL, tuple(stopped[:MAX_CLAUSES]))]
+    if stopped and all(clause.excluded for clause in found):
+        found.insert(0, Clause(ALL, tuple(stopped[:MAX_CLAUSES])))
     return tuple(found[:MAX_CLAUSES])

@@ -1,4 +1,4 @@
-"""How does a profile reorder candidates? By the cosine of each document with it."""
+"""How does a profile reorder candidates? By the cosine of each with it, beside the engine's score."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,16 @@ from shoal.search.vectors import DocumentVectors
 
 @dataclass(frozen=True)
 class Ranking:
-    """Documents best first; the score is (1 - weight) * engine + weight * cosine."""
+    """Documents best first; the score is (1 - weight) * engine + weight * cosine / best cosine.
+
+    The best candidate has 1 by either part, so that a weight of 0.85 is 85 %: cosines alone are small numbers, and the
+    words of the query would decide nearly always.
+    """
 
     documents: np.ndarray
     scores: np.ndarray
     engine: np.ndarray  # the engine's score, scaled so that the best candidate has 1
-    cosine: np.ndarray
+    cosine: np.ndarray  # as it is
     weight: float
 
     def __len__(self) -> int:
@@ -33,7 +37,7 @@ def rerank(candidates: Candidates, profile: sp.csr_matrix, vectors: DocumentVect
         raise InputError(f"the weight of the profile is {weight}; give a number from 0 (engine) to 1 (profile)")
     engine = scaled(candidates.scores)
     cosine = cosines(candidates.documents, profile, vectors)
-    scores = (1 - weight) * engine + weight * cosine
+    scores = (1 - weight) * engine + weight * scaled(cosine)
     order = best_first(scores)
     return Ranking(candidates.documents[order], scores[order], engine[order], cosine[order], weight)
 
@@ -44,7 +48,7 @@ def best_first(scores: np.ndarray) -> np.ndarray:
 
 
 def scaled(scores: np.ndarray) -> np.ndarray:
-    """Engine scores as shares of the best one."""
+    """Scores as shares of the best one."""
     best = scores.max(initial=0.0)
     return scores / best if best > 0 else np.zeros(len(scores))
 

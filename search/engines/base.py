@@ -36,16 +36,22 @@ class Engine(ABC):
         self._speller = Speller(lexicon)
 
     def candidates(self, query: str, limit: int = 100) -> Candidates:
-        """The documents that hold any clause of the query, by BM25, at most `limit`."""
-        clauses = self.lexicon.resolve(parse_query(query))
-        if not clauses or limit < 1:
+        """The documents that hold any clause of the query and none that it excludes, by BM25, at most `limit`."""
+        wanted, excluded = self._clauses(query)
+        if not wanted or limit < 1:
             return Candidates(np.zeros(0, dtype=np.int64), np.zeros(0))
-        return self._best(clauses, limit)
+        return self._best(wanted, excluded, limit)
+
+    def _clauses(self, query: str) -> tuple[tuple[Clause, ...], tuple[Clause, ...]]:
+        """What a document is found by, and what it must not hold."""
+        clauses = self.lexicon.resolve(parse_query(query))
+        wanted, excluded = (tuple(c for c in clauses if c.excluded == without) for without in (False, True))
+        return wanted, excluded
 
     def snippets(self, query: str, documents: Sequence[int]) -> list[Snippet]:
         """For each document, the passage that holds most of the query, its words marked."""
-        clauses = self.lexicon.resolve(parse_query(query))
-        return [make_snippet(self.store.text(int(i)), clauses, self.lexicon) for i in documents]
+        wanted, _ = self._clauses(query)
+        return [make_snippet(self.store.text(int(i)), wanted, self.lexicon) for i in documents]
 
     def suggest(self, query: str) -> str | None:
         """The query with the words that no document holds replaced by near ones; None if there is nothing."""
@@ -53,11 +59,10 @@ class Engine(ABC):
 
     def parts(self, query: str, document: int) -> list[tuple[str, float]]:
         """What each clause of the query adds to the score of one document."""
-        clauses = self.lexicon.resolve(parse_query(query))
-        return [(str(clause), self._part(clause, document)) for clause in clauses]
+        return [(str(clause), self._part(clause, document)) for clause in self._clauses(query)[0]]
 
     @abstractmethod
-    def _best(self, clauses: tuple[Clause, ...], limit: int) -> Candidates: ...
+    def _best(self, wanted: tuple[Clause, ...], excluded: tuple[Clause, ...], limit: int) -> Candidates: ...
 
     @abstractmethod
     def _part(self, clause: Clause, document: int) -> float: ...

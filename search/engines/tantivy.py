@@ -73,15 +73,18 @@ class TantivyEngine(Engine):
         index.reload()
         self._schema, self._searcher = index.schema, index.searcher()
 
-    def _best(self, clauses: tuple[Clause, ...], limit: int) -> Candidates:
-        query = self._any_of([self._query(clause) for clause in clauses])
-        wanted = limit
+    def _best(self, wanted: tuple[Clause, ...], excluded: tuple[Clause, ...], limit: int) -> Candidates:
+        query = self._any_of([self._query(clause) for clause in wanted])
+        if excluded:
+            without = [(tantivy.Occur.MustNot, self._query(clause)) for clause in excluded]
+            query = tantivy.Query.boolean_query([_must(query), *without])
+        most = limit
         while True:
             # One more than asked for, and twice as many while the cut runs through equal scores.
-            hits = self._searcher.search(query, limit=wanted + 1, count=False).hits
-            if len(hits) <= wanted or hits[limit - 1][0] != hits[-1][0]:
+            hits = self._searcher.search(query, limit=most + 1, count=False).hits
+            if len(hits) <= most or hits[limit - 1][0] != hits[-1][0]:
                 break
-            wanted *= 2
+            most *= 2
         positions = self._searcher.fast_field_values(POSITION, [address for _, address in hits])
         scores = np.array([score for score, _ in hits], dtype=np.float64)
         return first(np.array(positions, dtype=np.int64), scores, limit)

@@ -195,11 +195,13 @@ class WhooshEngine(Engine):
                 return None
             return reader.postings(field, form).postings
 
-    def _best(self, clauses: tuple[Clause, ...], limit: int) -> Candidates:
+    def _best(self, wanted: tuple[Clause, ...], excluded: tuple[Clause, ...], limit: int) -> Candidates:
         total = np.zeros(len(self.store))
-        for clause in clauses:
+        for clause in wanted:
             documents, scores = self._score(clause)
             total[documents] += scores
+        for clause in excluded:
+            total[self._score(clause)[0]] = 0
         found = np.flatnonzero(total)
         return first(found, total[found], limit)
 

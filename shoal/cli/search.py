@@ -52,7 +52,7 @@ class Answer:
 
 def add_commands(commands: Commands) -> None:
     parser = commands.add_parser("search", help="search a corpus, plain or with a profile")
-    parser.add_argument("query", help='words, "a phrase", title:word')
+    parser.add_argument("query", help='words, "a phrase", title:word, -word for without')
     parser.add_argument("--corpus", default="news", help="a data set's name or a JSON-lines file (news)")
     parser.add_argument("--log", help="a file in the AOL format, or a data set's name: the user's own profile")
     parser.add_argument("--user", help="whose profile orders the results")

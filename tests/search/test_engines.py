@@ -112,6 +112,23 @@ def test_field_queries_look_in_one_field(small: Index) -> None:
     assert found(small, 'text:"power of music"') == []
 
 
+def test_a_word_after_a_minus_is_in_no_document_found(small: Index) -> None:
+    assert found(small, "power -music") == [0]
+    assert found(small, "power -unicorn") == found(small, "power")
+    assert set(found(small, 'music wine -"red wine" -title:markup')) == {2, 3}
+    assert found(small, "-music") == []
+    assert found(small, "solar power -panels") == [3]
+    assert small.engine.parts("power -music", 0) == small.engine.parts("power", 0)
+
+
+def test_without_a_word_the_rest_keeps_its_scores(news: Index) -> None:
+    every = dict(zip(*(v.tolist() for v in vars(news.engine.candidates("trump", 600)).values()), strict=True))
+    without = dict(zip(*(v.tolist() for v in vars(news.engine.candidates("trump -russia", 600)).values()), strict=True))
+    held = set(found(news, "russia")) | set(news.engine.candidates("russia", 600).documents.tolist())
+    assert without == {document: pytest.approx(score) for document, score in every.items() if document not in held}
+    assert 0 < len(without) < len(every)
+
+
 def test_a_query_of_only_stop_words_is_a_phrase(small: Index) -> None:
     assert found(small, "the who") == [2]
 

@@ -27,6 +27,19 @@ def test_repetitions_and_stop_words_are_left_out() -> None:
     assert parse_query("") == ()
 
 
+def test_a_minus_excludes_the_word_the_phrase_or_the_field_that_it_stands_before() -> None:
+    assert parse_query('trump -russia -"white house" -title:music') == (
+        Clause(ALL, ("trump",)),
+        Clause(ALL, ("russia",), excluded=True),
+        Clause(ALL, ("white", "house"), excluded=True),
+        Clause(TITLE, ("music",), excluded=True),
+    )
+    assert " ".join(map(str, parse_query('wine -red -title:"the who"'))) == 'wine -red -title:"the who"'
+    for query in ("e-mail", "rock - roll", 'a"b"-c', "-"):
+        assert not any(clause.excluded for clause in parse_query(query))
+    assert parse_query("the who -tour -of") == (Clause(ALL, ("the", "who")), Clause(ALL, ("tour",), excluded=True))
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=300) | st.text(alphabet="ab \"title:x'’-", max_size=300))
 def test_every_string_is_read_into_a_bounded_number_of_known_clauses(query: str) -> None:

@@ -101,7 +101,7 @@ def test_weight_zero_gives_the_engines_order_and_weight_one_the_cosines(news: In
     assert engine_only.documents.tolist() == candidates.documents.tolist()
     np.testing.assert_allclose(engine_only.scores, candidates.scores / candidates.scores[0])
     full = rerank(candidates, profile, news.vectors)
-    assert full.scores.tolist() == full.cosine.tolist()
+    assert full.scores.tolist() == (full.cosine / full.cosine[0]).tolist()
     assert (np.diff(full.scores) <= 0).all()
     with pytest.raises(InputError, match="from 0"):
         rerank(candidates, profile, news.vectors, weight=1.5)
@@ -160,3 +160,14 @@ def test_the_parts_of_an_explanation_sum_to_the_score_shown(news: Index, weight:
             assert values == sorted(values, reverse=True)
     assert any(explanation.engine for explanation in explanations) == (weight < 1)
     assert any(explanation.profile for explanation in explanations) == (weight > 0)
+
+
+def test_a_weight_is_the_share_that_the_profile_has_in_the_best_score(news: Index) -> None:
+    profile = vector(news, {"football": 3, "election": 1, "money": 2, "court": 2})
+    candidates = news.engine.candidates(QUERY)
+    assert 0 < cosines(candidates.documents, profile, news.vectors).max() < 0.5
+    for weight in (0.15, 0.5, 0.85):
+        ranking = rerank(candidates, profile, news.vectors, weight)
+        by_engine, by_profile = (1 - weight) * ranking.engine, ranking.scores - (1 - weight) * ranking.engine
+        assert by_engine.max() == pytest.approx(1 - weight)
+        assert by_profile.max() == pytest.approx(weight)
