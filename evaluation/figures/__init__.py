@@ -15,10 +15,6 @@ class Point(NamedTuple):
     low: float
     high: float
 
-    def is_below(self, other: "Point") -> bool:
-        """Lower by more than the intervals."""
-        return self.high < other.low
-
 
 Curves = dict[str, list[Point]]  # by the label of the line, x ascending
 Panels = dict[str, Curves]  # by the title of the set-up
@@ -29,8 +25,15 @@ class Part:
     """A part of a paper's claim: what it says, whether each place that it speaks of shows it, and our numbers."""
 
     says: str
-    shown: tuple[bool, ...]
+    shown: tuple[bool | None, ...]  # None where the intervals do not let one tell
     told: str
+
+    @property
+    def seen(self) -> bool | None:
+        """At every place; not, where one shows the contrary; else it cannot be told, as where there is no place."""
+        if False in self.shown:
+            return False
+        return None if None in self.shown or not self.shown else True
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,8 @@ class Figure:
     y_title: str
     lines: tuple[Line, ...]
     parts: Callable[[Panels], list[Part]]  # the claim, part by part, held against our points
-    bound: Literal["", "x", "1/x"] = ""  # a line to compare with
-    logarithmic: bool = False
+    guide: Literal["", "x", "1/x", "linear"] = ""  # a line to compare with
+    logarithmic: Literal["", "x", "xy"] = ""  # the axes that are
     timed: bool = False  # drawn on the page of costs, since times differ from run to run
 
     @property

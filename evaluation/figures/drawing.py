@@ -8,10 +8,10 @@ import altair as alt
 
 from shoal.anonymizer.registry import find_method
 from shoal.evaluation.experiment.settings import written
-from shoal.evaluation.figures import Curves, Figure, Line, Panels, Point, all_figures
+from shoal.evaluation.figures import Curves, Figure, Line, Panels, Part, Point, all_figures
 from shoal.evaluation.figures.running import FigureResults
 from shoal.evaluation.figures.thesis import DENSITY
-from shoal.evaluation.figures.verdicts import verdict
+from shoal.evaluation.figures.verdicts import sentence, verdict
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text
 from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, titled
 from shoal.evaluation.report.points import parameters
@@ -30,7 +30,8 @@ def figure_blocks(found: FigureResults | None, timed: bool = False) -> list[Bloc
     introduction = (
         "Each in the set-up of its paper, as far as that can be had: AOL's log is not public. A part of a claim counts "
         "as seen where every point that it names shows it by more than the intervals (95 %: of AP@10 over people, of "
-        "all others over draws and seeds)."
+        "all others over draws and seeds), as otherwise where one shows the contrary by more than them; else it cannot "
+        "be told."
     )
     title = "The papers' figures of time" if timed else "The papers' figures, in the papers' set-ups"
     table = [] if timed else _densities(found)
@@ -41,16 +42,15 @@ def _blocks(figure: Figure, found: FigureResults) -> list[Block]:
     panels = panels_of(figure, found)
     if not any(len(points) > 1 for curves in panels.values() for points in curves.values()):
         return []
-    parts = [part for part in figure.parts(panels) if part.shown]
-    seen = tuple(f"{'Seen' if all(part.shown) else 'Not seen'}: {part.says}. Ours: {part.told}." for part in parts)
+    parts = figure.parts(panels)
     setups = [row for row in found.setups if row["id"] in figure.setups]
     return [
         Heading(f"{figure.paper}, {figure.number}: {figure.title}", 3),
         Text(f"**The paper:** {figure.claim}"),
         Text(f"**Its set-up:** {setups[0]['paper']}. **Ours:** {_ours(setups)}"),
         Text(f"**{verdict(parts)}.**"),
-        Points(seen),
-        Picture(figure.id, picture(figure, panels, setups), f"{figure.paper}, {figure.number}, from our run."),
+        Points(tuple(sentence(part) for part in parts)),
+        Picture(figure.id, picture(figure, panels, setups, parts), f"{figure.paper}, {figure.number}, from our run."),
     ]
 
 
@@ -105,27 +105,35 @@ def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdecimal() or text == "nan"
 
 
-def picture(figure: Figure, panels: Panels, setups: Sequence[Row]) -> dict[str, Any]:
-    """The panels beside each other, with what they were drawn from under the title."""
+def picture(figure: Figure, panels: Panels, setups: Sequence[Row], parts: Sequence[Part]) -> dict[str, Any]:
+    """The panels beside each other; under the title the verdict, what it is made of, and what was drawn."""
     size = _SIZES[min(len(panels), len(_SIZES)) - 1]
     styles = Styles(tuple(line.label for line in figure.lines))
-    parts = [_panel(figure, title if len(panels) > 1 else "", some, styles, size) for title, some in panels.items()]
-    whole = alt.hconcat(*parts, spacing=24) if len(parts) > 1 else parts[0]
-    below = [f"{figure.paper}, {figure.number}, from our run", *wrap(_ours(setups), 40 + size[0] * len(parts) // 6)]
-    return titled(whole, figure.title, below)
+    drawn = [_panel(figure, title if len(panels) > 1 else "", some, styles, size) for title, some in panels.items()]
+    whole = alt.hconcat(*drawn, spacing=24) if len(drawn) > 1 else drawn[0]
+    lines = [*(f"\u2022 {sentence(part)}" for part in parts), f"{_ours(setups)} Vertical lines are 95 % intervals."]
+    width = 40 + size[0] * len(drawn) // 6
+    below = [some for line in lines for some in wrap(line, width)]
+    return titled(whole, [f"{figure.paper}, {figure.number}: {figure.title}", f"{verdict(parts)}."], below)
 
 
 def _panel(figure: Figure, title: str, seen: Curves, styles: Styles, size: tuple[int, int]) -> Any:
     places = sorted({point.x for points in seen.values() for point in points if point.x == point.x})
     data = [point for label, points in seen.items() for point in _data(label, points, places)]
-    scale = alt.Scale(type="log", nice=False, padding=12) if figure.logarithmic else alt.Scale(zero=False, padding=12)
     whole = all(place == int(place) for place in places)
-    x = alt.X("x:Q", title=figure.x_title, scale=scale, axis=axis(values=places, format=",d" if whole else ".2~f"))
-    y = alt.Y("y:Q", title=figure.y_title, axis=axis(), scale=alt.Scale(zero=False, nice=True))
+    ticks = axis(values=places, format=",d" if whole else ".2~f")
+    x = alt.X("x:Q", title=figure.x_title, scale=_scale("x" in figure.logarithmic), axis=ticks)
+    y = alt.Y(
+        "y:Q", title=figure.y_title, scale=_scale("y" in figure.logarithmic, zero=figure.timed), axis=axis(format=",~r")
+    )
     parts: list[Any] = [curves(data, x, y, styles)]
-    if figure.bound:
-        parts += _bound(figure.bound, places, x, y)
+    if figure.guide:
+        parts += _guide(figure.guide, next(iter(seen.values()))[0], places, x, y)
     return alt.layer(*parts).properties(width=size[0], height=size[1], title=title)
+
+
+def _scale(logarithmic: bool, zero: bool = False) -> alt.Scale:
+    return alt.Scale(type="log" if logarithmic else "linear", zero=zero and not logarithmic, nice=False, padding=12)
 
 
 def _data(label: str, points: Sequence[Point], places: Sequence[float]) -> list[dict[str, Any]]:
@@ -139,13 +147,21 @@ def _data(label: str, points: Sequence[Point], places: Sequence[float]) -> list[
     ]  # fmt: skip
 
 
-def _bound(bound: str, places: Sequence[float], x: alt.X, y: alt.Y) -> list[Any]:
-    value = {"x": lambda place: place, "1/x": lambda place: 1 / place}[bound]
-    name = {"x": "the bound", "1/x": "the floor, 1/k"}[bound]
+def _guide(guide: str, first: Point, places: Sequence[float], x: alt.X, y: alt.Y) -> list[Any]:
+    """A dotted line to compare with; its name stands where it leaves the curves room, left of a rising one."""
+    value, name = {
+        "x": (lambda place: place, "the bound"),
+        "1/x": (lambda place: 1 / place, "the floor, 1/k"),
+        "linear": (lambda place: first.y * place / first.x, "linear"),
+    }[guide]
     data = [{"x": place, "y": value(place), "name": name} for place in places]
     base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
-    last = alt.Chart(alt.Data(values=data[-1:])).encode(x=x, y=y, text="name:N")
-    label = last.mark_text(align="right", dx=-4, dy=12, fontSize=12, fontStyle="italic", color=CONTROL_COLOUR)
+    falls = data[0]["y"] > data[-1]["y"]
+    named = alt.Chart(alt.Data(values=data[:1] if falls else data[-1:])).encode(x=x, y=y, text="name:N")
+    label = named.mark_text(
+        align="left" if falls else "right", dx=10 if falls else -12, dy=-6, fontSize=12, fontStyle="italic",
+        color=CONTROL_COLOUR,
+    )  # fmt: skip
     return [base.mark_line(color=CONTROL_COLOUR, strokeDash=[1, 3], strokeWidth=1.5), label]
 
 

@@ -1,22 +1,22 @@
 """What did Zhu & Xiong draw? Their figures 2 to 6: precision, and what the privacy parameter does."""
 
 from shoal.evaluation.figures import Figure, Line, Panels, Part
-from shoal.evaluation.figures.verdicts import compared, number, trend
+from shoal.evaluation.figures.verdicts import compared, interval, number, trend
 
 _PAPER = "Zhu & Xiong 2010"
 _SETUPS = ("zhu-xiong",)
 _METHOD = "linkability"
 _OVER_P = "linkability:p=0.1,0.2,0.3,0.4"
-_CLOSE = 0.8  # of the bound, and more, is close to it
+_PRECISION = tuple(Line(method, method, "ap10") for method in (_METHOD, "plain", "everyone"))
+_CLOSE = 0.8  # of the larger of two is close to it
 
 
 def _gain(panels: Panels) -> list[Part]:
     (curves,) = panels.values()
-    at = next((point for point in curves[_METHOD] if point.x == 0.4), curves[_METHOD][-1])
-    here = {"": {_METHOD: [at], "plain": curves.get("plain", [])}}
-    part = compared(here, _METHOD, "above", "plain", "with p=0.4 and a=1 better than without a profile")
-    told = [f"{label} {number(curves[label][0].y)}" for label in ("plain", "everyone") if label in curves]
-    return [Part(part.says, part.shown, f"AP@10 is {number(at.y)}, {', '.join(told)}")]
+    here = curves | {_METHOD: [point for point in curves.get(_METHOD, []) if point.x == 0.4]}
+    part = compared({"": here}, _METHOD, "above", "plain", "with p=0.4 and a=1 better than without a profile")
+    told = [f"{line.label} {number(here[line.label][0].y)}" for line in _PRECISION if here.get(line.label)]
+    return [Part(part.says, part.shown, f"AP@10 is {', '.join(told)}")]
 
 
 def _rises_with_a(panels: Panels) -> list[Part]:
@@ -33,18 +33,16 @@ def _falls(panels: Panels) -> list[Part]:
 
 def _below(panels: Panels) -> list[Part]:
     (curves,) = panels.values()
-    mean, largest = curves["the mean"], curves.get("the largest", [])
+    mean, largest = (curves.get(label, []) for label in ("the mean", "the largest"))
     told = ", ".join(f"{number(point.y)} at p={point.x:g}" for point in mean)
     above = [point for point in largest if point.low > point.x]
-    closest = min(100 * point.y / point.x for point in mean)
-    more = f"; the largest of all users is above it at {len(above)} of {len(largest)} p" if largest else ""
+    closest = min((100 * point.y / point.x for point in mean), default=0.0)
+    worst = f"; the largest of all users is above it at {len(above)} of {len(largest)} p" if largest else ""
+    lower = tuple(interval(point).within(0, point.x) for point in mean)
+    close = tuple(interval(point).within(_CLOSE * point.x, point.x / _CLOSE) for point in mean)
     return [
-        Part("the actual probability is lower than the bound", tuple(p.high <= p.x for p in mean), f"{told}{more}"),
-        Part(
-            "and close to it",
-            tuple(p.y >= _CLOSE * p.x for p in mean),
-            f"{closest:.0f} % of it and more",
-        ),
+        Part("the actual probability is lower than the bound", lower, f"{told}{worst}"),
+        Part(f"and close to it, {100 * _CLOSE:.0f} % of it or more", close, f"{closest:.0f} % of it and more"),
     ]
 
 
@@ -60,7 +58,7 @@ FIGURES = (
         x="p",
         x_title="p",
         y_title="AP@10",
-        lines=tuple(Line(method, method, "ap10") for method in (_METHOD, "plain", "everyone")),
+        lines=_PRECISION,
         parts=_gain,
     ),
     Figure(
@@ -118,6 +116,6 @@ FIGURES = (
         y_title="actual linking probability",
         lines=(Line("the mean", _METHOD, "linking_mean"), Line("the largest", _METHOD, "linking_max")),
         parts=_below,
-        bound="x",
+        guide="x",
     ),
 )

@@ -1,12 +1,13 @@
 """What did Erola et al. draw? Their figures 3 and 4: what is left of the topics of each user's log, and the time."""
 
-from shoal.evaluation.figures import Curves, Figure, Line, Panels, Part
-from shoal.evaluation.figures.verdicts import at_shared
+from shoal.evaluation.figures import Curves, Figure, Line, Panels, Part, Point
+from shoal.evaluation.figures.verdicts import at_shared, counted, difference, interval, more
 
 _PAPER = "Erola et al. 2011"
 _SETUPS = ("erola",)
 _LEVELS = (1, 3, 5)
 _SAME = 0.02  # apart is the same
+_ABOUT = (0.05, 0.15)  # is about 0.1
 _FIVE, _ONE = "5 categories", "1 category"
 
 
@@ -18,29 +19,37 @@ def _lines() -> tuple[Line, ...]:
 
 def _above_the_floor(panels: Panels) -> list[Part]:
     (curves,) = panels.values()
-    above = [point.low > 1 / point.x for points in curves.values() for point in points]
-    deep, flat = _gains(curves, 5), _gains(curves, 1)
+    above = tuple(interval(point).within(1 / point.x, 1) for points in curves.values() for point in points)
+    flat, deep = _gains(curves, 1), _gains(curves, 5)
+    grows = (difference(*deep[0]).is_below(difference(*deep[-1])),) if len(deep) > 1 else ()
+    largest = tuple(difference(*pair).within(*_ABOUT) for pair in deep if pair[0].x == 5)
     return [
-        Part("the share is above 1/k at all levels", tuple(above), f"at {sum(above)} of {len(above)} points"),
-        Part("at level 1 more categories gain nothing", tuple(abs(g) <= _SAME for g in flat.values()), _told(flat)),
-        Part("at level 5 they gain, about 0.1 at k=5", tuple(g > _SAME for g in deep.values()), _told(deep)),
+        Part("the share is above 1/k at all levels", above, counted(above)),
+        Part("at level 1 more categories gain nothing", _all_within(flat, -_SAME, _SAME), _told(flat)),
+        Part("at level 5 they gain", _all_within(deep, _SAME, 1), _told(deep)),
+        Part("more so in larger clusters", grows, _told(deep[:: max(len(deep) - 1, 1)])),
+        Part("about 0.1 at level 5 and k=5", largest, _told(deep[-1:])),
     ]
 
 
-def _gains(curves: Curves, level: int) -> dict[float, float]:
-    shared = at_shared(curves, f"level {level}, {_FIVE}", f"level {level}, {_ONE}")
-    return {five.x: five.y - one.y for five, one in shared}
+def _gains(curves: Curves, level: int) -> list[tuple[Point, Point]]:
+    return at_shared(curves, f"level {level}, {_FIVE}", f"level {level}, {_ONE}")
 
 
-def _told(gains: dict[float, float]) -> str:
-    return ", ".join(f"{gain:+.3f} at k={k:g}" for k, gain in gains.items())
+def _all_within(gains: list[tuple[Point, Point]], low: float, high: float) -> tuple[bool | None, ...]:
+    return tuple(difference(*pair).within(low, high) for pair in gains)
+
+
+def _told(gains: list[tuple[Point, Point]]) -> str:
+    return ", ".join(f"{five.y - one.y:+.3f} at k={five.x:g}" for five, one in gains)
 
 
 def _three_times(panels: Panels) -> list[Part]:
     (curves,) = panels.values()
-    times = [five.y / one.y for five, one in at_shared(curves, _FIVE, _ONE) if one.y]
-    told = ", ".join(f"{ratio:.1f}" for ratio in times)
-    return [Part("five categories take about three times the time of one", tuple(2 <= r <= 4 for r in times), told)]
+    pairs = [(five, one) for five, one in at_shared(curves, _FIVE, _ONE) if one.y]
+    times = tuple(more(five, one).within(1, 3) for five, one in pairs)
+    told = ", ".join(f"{five.y / one.y:.1f} with {five.x:g}" for five, one in pairs)
+    return [Part("five categories take about three times the time of one (2 to 4)", times, f"by levels, {told}")]
 
 
 FIGURES = (
@@ -58,7 +67,7 @@ FIGURES = (
         y_title="SRP",
         lines=_lines(),
         parts=_above_the_floor,
-        bound="1/x",
+        guide="1/x",
     ),
     Figure(
         id="microaggregation-4",

@@ -1,7 +1,7 @@
 """How are the papers' figures measured? Every set-up with the settings and columns that its figures need."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from shoal.evaluation.run.workers import run_all
 from shoal.evaluation.statistics import intervals
 
 _FILE, _TIMES = "figures.json", "figures-timings.csv"
-_COST_COLUMNS = ("setup", "method", "params", "seconds")
+_COST_COLUMNS = ("setup", "method", "params", "seconds", "seconds_low", "seconds_high")
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,24 @@ def measure_figures(run: Run, full: bool, progress: Progress = silent) -> Figure
     people = _people(run.experiment, progress)
     found = FigureResults([], [], [])
     for setup in setups(full):
-        figures = [figure for figure in all_figures() if setup.id in figure.setups]
-        settings = distinct(setting for figure in figures for setting in figure.settings)
-        draws = list(setup.make(people, setup))
-        cells = [_cells(run, setup, figures, settings, draw, progress) for draw in draws]
-        found.setups.append(_told(setup, draws, people))
-        for place, setting in enumerate(settings):
-            of_setting = [cell for draw in cells for cell in draw[place]]
-            if any(cell.failure for cell in of_setting):
-                continue
-            row, cost = _row(setting, of_setting, _columns(figures))
-            found.rows.append({"setup": setup.id, **row})
-            found.costs.append({"setup": setup.id, **cost})
+        _measure(run, setup, people, found, progress)
     return found
+
+
+def _measure(run: Run, setup: Setup, people: People, found: FigureResults, progress: Progress) -> None:
+    """Add what one set-up gives. A setting that failed in any draw has no point, and the reason is told."""
+    figures = [figure for figure in all_figures() if setup.id in figure.setups]
+    draws = list(setup.make(people, setup))
+    cells: dict[Setting, list[Cell]] = {}
+    for draw in draws:
+        for setting, cell in _cells(run, setup, figures, draw, progress):
+            cells.setdefault(setting, []).append(cell)
+    failed = {setting: cell.failure for setting, some in cells.items() for cell in some if cell.failure}
+    found.setups.append(_told(setup, draws, people, failed))
+    for setting in (setting for setting in cells if setting not in failed):
+        row, cost = _row(setting, cells[setting], _columns(figures))
+        found.rows.append({"setup": setup.id, **row})
+        found.costs.append({"setup": setup.id, **cost})
 
 
 def _people(experiment: Experiment, progress: Progress) -> People:
@@ -74,11 +79,11 @@ def _columns(figures: Sequence[Figure]) -> list[str]:
 
 
 def _cells(
-    run: Run, setup: Setup, figures: Sequence[Figure], settings: Sequence[Setting], draw: Draw, progress: Progress
-) -> list[list[Cell]]:
-    """The cells of each setting, one per seed."""
-    measures = tuple(_columns(figures))
-    experiment = replace(run.experiment, settings=tuple(settings), seeds=setup.seeds, measures=measures)
+    run: Run, setup: Setup, figures: Sequence[Figure], draw: Draw, progress: Progress
+) -> Iterator[tuple[Setting, Cell]]:
+    """The cells of each setting that a figure needs, one per seed."""
+    settings = tuple(distinct(setting for figure in figures for setting in figure.settings))
+    experiment = replace(run.experiment, settings=settings, seeds=setup.seeds, measures=tuple(_columns(figures)))
     folder = run.laboratory.folder
     if draw.later is None:
         workload = unsearched(experiment, draw.log)
@@ -86,7 +91,7 @@ def _cells(
         workload = searched(experiment, draw.log, draw.later, folder, progress)
     tasks = [(setting, seed) for setting in settings for seed in setup.seeds]
     cells = run_all(Laboratory(experiment, workload, folder), tasks, run.jobs, progress)
-    return [[cells[setting, seed] for seed in setup.seeds] for setting in settings]
+    yield from ((task[0], cells[task]) for task in tasks)
 
 
 def _row(setting: Setting, cells: Sequence[Cell], columns: Sequence[str]) -> tuple[Row, Row]:
@@ -99,8 +104,12 @@ def _row(setting: Setting, cells: Sequence[Cell], columns: Sequence[str]) -> tup
             scores = np.mean([cell.scores[column] for cell in cells], axis=0)
             row |= _ends(column, float(scores.mean()), *intervals(scores[None, :])[0])
         elif len(values) == len(cells):
-            row |= _ends(column, float(np.mean(values)), *_interval(values))
-    return row, name | {"seconds": float(np.mean([cell.seconds for cell in cells]))}
+            row |= _mean(column, values)
+    return row, name | _mean("seconds", [cell.seconds for cell in cells])
+
+
+def _mean(column: str, values: Sequence[float]) -> Row:
+    return _ends(column, float(np.mean(values)), *_interval(values))
 
 
 def _ends(column: str, mean: float, low: float, high: float) -> Row:
@@ -116,7 +125,7 @@ def _interval(values: Sequence[float]) -> tuple[float, float]:
     return mean - half, mean + half
 
 
-def _told(setup: Setup, draws: Sequence[Draw], people: People) -> Row:
+def _told(setup: Setup, draws: Sequence[Draw], people: People, failed: Mapping[Setting, str]) -> Row:
     """What a set-up was in truth: how many users, how often, and how dense."""
     users = [len(draw.log.users) for draw in draws]
     if not users or min(users) == 0:
@@ -124,7 +133,8 @@ def _told(setup: Setup, draws: Sequence[Draw], people: People) -> Row:
     times = [f"{len(draws)} draws"] * (len(draws) > 1) + [f"{len(setup.seeds)} seeds"] * (len(setup.seeds) > 1)
     repeated = f"; means over {' and '.join(times)}" if times else "; one draw, so that there is no interval"
     shares = [density(draw.log, people.knowledge) for draw in draws]
-    told = f"{min(users):,} {people.told}: {setup.ours}{repeated}"
+    left_out = "".join(f"; {s.method} {s.params} failed: {reason}" for s, reason in failed.items())
+    told = f"{min(users):,} {people.told}: {setup.ours}{repeated}{left_out}"
     known = {"id": setup.id, "title": setup.title, "paper": setup.paper}
     return known | {"users": min(users), "density": rounded(float(np.mean(shares))), "told": told}
 

@@ -1,16 +1,18 @@
 """What did the thesis draw? Its figures 6.1 to 6.5: what clustering loses against partitioning, and its time."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from math import inf, log, log1p
 
-from shoal.evaluation.bench.timing import fitted_exponent
-from shoal.evaluation.figures import Curves, Figure, Line, Panels, Part
-from shoal.evaluation.figures.verdicts import at_shared, compared, number
+from shoal.evaluation.figures import Figure, Line, Panels, Part, Point
+from shoal.evaluation.figures.verdicts import Range, at_shared, compared, counted, interval, more, number, spread
 
 _PAPER = "Milani Fard 2010"
 _SETUPS = ("thesis-1000", "thesis-10000", "thesis-53058")
 _OVER_K = "clump:k=5,7,10,15;clump:k=5,7,10,15,duplicates=drop;partition:k=5,7,10,15"
 _ONE, _TWO, _PARTITION = "Clump1", "Clump2", "Partition"
 _HARDLY = 0.05  # apart is hardly
+_LINEAR = 1.15  # a power of the users, and less, is linear
 DENSITY = dict(zip(_SETUPS, (0.28, 0.25, 0.11), strict=True))  # Table 6.1, in per cent
 
 
@@ -22,31 +24,43 @@ def _lines(column: str) -> tuple[Line, ...]:
     )
 
 
-def _savings(curves: Curves) -> dict[float, float]:
-    """How much less Clump1 loses than Partition, at each k."""
-    return {one.x: 1 - one.y / other.y for one, other in at_shared(curves, _ONE, _PARTITION) if other.y}
-
-
 def _loses_less(panels: Panels) -> list[Part]:
-    saved = {title: _savings(curves) for title, curves in panels.items()}
-    most = max((share for some in saved.values() for share in some.values()), default=0.0)
-    apart = [(one.y, other.y) for curves in panels.values() for one, other in at_shared(curves, _ONE, _TWO)]
-    ends = [(title, list(some.values())) for title, some in saved.items() if len(some) > 1]
-    at_k = "; ".join(f"{title or 'here'}: " + ", ".join(f"{100 * s:.0f} %" for s in some) for title, some in ends)
-    both = [(a[k], b[k]) for a, b in pairwise(saved.values()) for k in a.keys() & b.keys()]
+    pairs = {title: [p for p in at_shared(curves, _ONE, _PARTITION) if p[1].y] for title, curves in panels.items()}
+    most = sorted((pair for some in pairs.values() for pair in some), key=lambda pair: pair[0].y / pair[1].y)[:1]
+    apart = [pair for curves in panels.values() for pair in at_shared(curves, _TWO, _ONE)]
     return [
         compared(panels, _ONE, "below", _PARTITION, "Clump1 loses less than Partition"),
         compared(panels, _TWO, "below", _PARTITION, "Clump2 loses less than Partition"),
-        Part("by as much as 30 %", (most >= 0.295,), f"Clump1 saves {100 * most:.0f} % at most"),
         Part(
-            "Clump1 and Clump2 hardly differ",
-            tuple(abs(b / a - 1) <= _HARDLY for a, b in apart if a),
-            f"Clump2 loses {min(100 * (b / a - 1) for a, b in apart):+.0f} to "
-            f"{max(100 * (b / a - 1) for a, b in apart):+.0f} %",
+            "by as much as 30 %",
+            tuple(more(*pair).within(-1, -0.295) for pair in most),
+            "".join(f"Clump1 saves {_saved(*pair)} at most" for pair in most),
         ),
-        Part("the improvement falls with k", tuple(some[0] > some[-1] for _, some in ends), f"by k, {at_k}"),
-        Part("and with |D|", tuple(a > b for a, b in both), f"at {sum(a > b for a, b in both)} of {len(both)} pairs"),
+        Part(
+            f"Clump1 and Clump2 hardly differ, by {100 * _HARDLY:.0f} % at most",
+            tuple(more(*pair).within(-_HARDLY, _HARDLY) for pair in apart),
+            f"Clump2 differs by {spread(apart)}" if apart else "",
+        ),
+        _falls_with_k({title: some for title, some in pairs.items() if len(some) > 1}),
+        _falls_with_size(list(pairs.values())),
     ]
+
+
+def _saved(one: Point, other: Point) -> str:
+    """How much less Clump1 loses than Partition."""
+    return f"{100 * (1 - one.y / other.y):.0f} %"
+
+
+def _falls_with_k(pairs: dict[str, list[tuple[Point, Point]]]) -> Part:
+    shown = tuple(more(*some[0]).is_below(more(*some[-1])) for some in pairs.values())
+    told = [f"{title or 'here'}: {', '.join(_saved(*pair) for pair in some)}" for title, some in pairs.items()]
+    return Part("the improvement falls with k", shown, f"by k, {'; '.join(told)}" if told else "")
+
+
+def _falls_with_size(pairs: list[list[tuple[Point, Point]]]) -> Part:
+    steps = [(a, b) for small, large in pairwise(pairs) for a in small for b in large if a[0].x == b[0].x]
+    shown = tuple(more(*a).is_below(more(*b)) for a, b in steps)
+    return Part("and with |D|", shown, counted(shown) if shown else "")
 
 
 def _longer(panels: Panels) -> list[Part]:
@@ -72,26 +86,41 @@ def _not_always_better(panels: Panels) -> list[Part]:
     return [
         Part(
             "a larger r does not always give a better result",
-            tuple(best[title].x < points[-1].x for title, points in curves),
+            tuple(_is_not_better(points) for _, points in curves),
             "; ".join(f"{title or 'here'}: r={best[title].x:g} loses least" for title, _ in curves),
         ),
         Part(
-            "r=10 achieves a good one",
-            tuple(share <= 100 * _HARDLY for share in worse.values()),
+            f"r=10 achieves a good one, {100 * _HARDLY:.0f} % from the best at most",
+            tuple(more(ten[title], best[title]).within(-1, _HARDLY) for title, _ in curves),
             "; ".join(f"{title or 'here'}: {share:.1f} % more than the best" for title, share in worse.items()),
         ),
     ]
 
 
+def _is_not_better(points: Sequence[Point]) -> bool | None:
+    """A larger r loses more somewhere; no, where every step loses less."""
+    steps = [interval(a).is_below(interval(b)) for a, b in pairwise(points)]
+    return True if True in steps else None if None in steps else False
+
+
 def _linear(panels: Panels) -> list[Part]:
-    (curves,) = panels.values()
-    clump = curves["Clump"]
-    b = fitted_exponent([point.x for point in clump], [point.y for point in clump])
+    clump = [point for curves in panels.values() for point in curves.get("Clump", [])]
+    powers = [_power(clump[0], clump[-1])] if len(clump) > 1 else []
     seconds = ", ".join(f"{number(point.y)} s for {point.x:,.0f}" for point in clump)
     return [
         compared(panels, "Clump", "above", _PARTITION, "Clump takes longer than Partition"),
-        Part("and grows linearly", (b <= 1.15,), f"with the power {b:.2f} of the users: {seconds}"),
+        Part(
+            f"and grows linearly, with a power of {_LINEAR} at most",
+            tuple(power.within(-inf, _LINEAR) for power in powers),
+            "".join(f"with a power of {p.low:.2f} to {p.high:.2f} of the users; {seconds}" for p in powers),
+        ),
     ]
+
+
+def _power(first: Point, last: Point) -> Range:
+    """Which power of the users the time grows with, from the smallest to the largest |D|."""
+    grown = more(last, first)
+    return Range(*(log1p(max(share, -1 + 1e-9)) / log(last.x / first.x) for share in grown))
 
 
 FIGURES = (
@@ -151,7 +180,7 @@ FIGURES = (
         y_title="distortion (GGD, total)",
         lines=(Line(_ONE, "clump", "ggd"),),
         parts=_not_always_better,
-        logarithmic=True,
+        logarithmic="x",
     ),
     Figure(
         id="thesis-6-5",
@@ -166,7 +195,8 @@ FIGURES = (
         y_title="seconds",
         lines=(Line("Clump", "clump", "seconds"), Line(_PARTITION, "partition", "seconds")),
         parts=_linear,
-        logarithmic=True,
+        guide="linear",
+        logarithmic="xy",
         timed=True,
     ),
 )

@@ -49,7 +49,7 @@ class Styles:
 
 def legend(title: str | None) -> alt.Legend:
     """Beside the data, never over it."""
-    return alt.Legend(title=title, orient="right", symbolSize=110, symbolOpacity=1, labelLimit=260)
+    return alt.Legend(title=title, orient="right", symbolSize=110, symbolOpacity=1, symbolStrokeWidth=0, labelLimit=260)
 
 
 def axis(**given: Any) -> alt.Axis:
@@ -84,7 +84,7 @@ def finished(
     return titled(chart.properties(width=width, height=height), title, below)
 
 
-def titled(chart: Any, title: str, below: str | list[str] = "") -> dict[str, Any]:
+def titled(chart: Any, title: str | list[str], below: str | list[str] = "") -> dict[str, Any]:
     """The same of a chart whose parts have their sizes already."""
     more: dict[str, Any] = {"subtitle": below, "subtitleColor": "#555555", "subtitleFontSize": 12} if below else {}
     heading = alt.Title(title, anchor="start", fontSize=15, offset=12, **more)
