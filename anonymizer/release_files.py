@@ -157,7 +157,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     expected = {MANIFEST, ASSIGNMENT, *public}
     for path in sorted(folder.iterdir()):
         if path.name not in expected:
-            raise InputError(f"{path} does not belong into a release of {manifest.method}: take it away")
+            raise InputError(f"{path.name!r} does not belong into a release of {manifest.method}: take it away")
         if path.is_symlink() or not path.is_file():
             raise InputError(f"{path} is no file of its own: {_REMADE}")
     for name in sorted(expected):

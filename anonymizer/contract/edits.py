@@ -46,11 +46,13 @@ def _labels(folder: Folder) -> list[str]:
     return sorted({label for terms in tables for label in terms})
 
 
-def _put(terms: dict[str, Any], old: str, new: str) -> None:
-    """Rename a key in its place."""
-    content = [(new if label == old else label, weight) for label, weight in terms.items()]
-    terms.clear()
-    terms.update(content)
+def _relabel(row: dict[str, Any], old: str, new: str) -> None:
+    """Rename a label of a profile in its place."""
+    content = [(new if label == old else label, weight) for label, weight in row["terms"].items()]
+    row["terms"].clear()
+    row["terms"].update(content)
+    if "generalized" in row:
+        row["generalized"] = [new if label == old else label for label in row["generalized"]]
 
 
 def names_of(folder: Folder) -> list[str]:
@@ -233,9 +235,7 @@ def rename_term(folder: Folder, rng: Adversary) -> bool:
     old, rows = rng.choice(labels), folder.profiles or []
     for row in rng.choice([rows, [some_profile(folder, rng)]]):
         if old in row["terms"] and new not in row["terms"]:
-            _put(row["terms"], old, new)
-            if "generalized" in row:
-                row["generalized"] = [new if label == old else label for label in row["generalized"]]
+            _relabel(row, old, new)
     return old != new
 
 
@@ -267,8 +267,7 @@ def rename_node(folder: Folder, rng: Adversary) -> bool:
         row[:] = [new if label == old else label for label in row]
     for row in (folder.profiles or []) if rng.random() < 0.5 else []:
         if old in row["terms"] and new not in row["terms"]:
-            _put(row["terms"], old, new)
-            row["generalized"] = [new if label == old else label for label in row.get("generalized", [])]
+            _relabel(row, old, new)
     return True
 
 
@@ -284,8 +283,7 @@ def recase_label(folder: Folder, rng: Adversary) -> bool:
         if old in row["terms"]:
             if rng.random() < 0.3:
                 row["terms"][new] = 1
-            _put(row["terms"], old, new)
-            row["generalized"] = [new if label == old else label for label in row.get("generalized", [])]
+            _relabel(row, old, new)
     return old != new
 
 
