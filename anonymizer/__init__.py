@@ -4,16 +4,20 @@ Compiled loops are kept on disk, which is safe because every process names what 
 Numba writes the machine code of @njit(cache=True) functions to disk, together with the code of what they call, under
 names such as run_quicksort1 and a number that counts from 1 in each process. A sort that one process compiled and an
 argsort that another compiled can so have one name; a third process that loads both calls the wrong one and crashes
-(github.com/numba/numba/issues/10486 tells of the same). Numbers from a random start do not meet.
+(github.com/numba/numba/issues/10486 tells of the same). Numbers from a random start do not meet. And what an older
+version kept is passed over by a newer one in which the type of an argument stands elsewhere: numba would end there.
 """
 
 import os
 from itertools import count
 from secrets import randbits
+from typing import Any
 
 from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import IndexDataCacheFile
 
 _BITS = 48
+_load_index = IndexDataCacheFile._load_index
 
 
 def count_from_a_number_of_its_own() -> None:
@@ -23,6 +27,18 @@ def count_from_a_number_of_its_own() -> None:
 
 count_from_a_number_of_its_own()
 os.register_at_fork(after_in_child=count_from_a_number_of_its_own)
+
+
+def load_what_can_be_read(index: IndexDataCacheFile) -> dict[Any, Any]:
+    """What is kept of a function, unless that names a type that is no longer there."""
+    try:
+        found: dict[Any, Any] = _load_index(index)
+    except (ImportError, AttributeError):
+        return {}
+    return found
+
+
+IndexDataCacheFile._load_index = load_what_can_be_read
 
 
 def compile_method(id: str) -> None:

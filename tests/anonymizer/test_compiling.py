@@ -58,3 +58,25 @@ def test_what_one_process_compiled_another_takes_from_the_disk(tmp_path: Path) -
         kept.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")})
     assert kept[0]
     assert kept[0] == kept[1]
+
+
+LOOP = """
+from numba import njit
+import shoal.anonymizer
+
+@njit(cache=True)
+def first(pair):
+    return pair.first
+"""
+PAIR = "from typing import NamedTuple\n\nclass Pair(NamedTuple):\n    first: int\n"
+
+
+def test_what_an_older_version_kept_is_compiled_anew_where_its_types_have_moved(tmp_path: Path) -> None:
+    (tmp_path / "loop.py").write_text(LOOP)
+    for place in ("old_place", "new_place"):
+        (tmp_path / f"{place}.py").write_text(PAIR)
+        program = f"from loop import first; from {place} import Pair; print(first(Pair(7)))"
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        assert done.stdout == "7\n", done.stderr
+        (tmp_path / f"{place}.py").unlink()
