@@ -157,15 +157,20 @@ def _mend_profiles(folder: Folder, case: Case, profile: Callable[[Case, str], Ma
 
 
 def what_is_wrong(folder: Folder, world: World, place: Path) -> str:
-    """By the definitions alone: "form" (the folder is no release), "counts", "claim", or nothing: the claim is true."""
+    """By the definitions alone: "form" (the folder is no release), "counts", "claim", or nothing: the claim is true.
+
+    Of a claim that has no definition, only what is wrong with its form and its counts of users can be told.
+    """
     knowledge = knowledge_of(folder, place, world.knowledge)
     known = {**methods(), world.method.info.id: world.method}
     if knowledge is None or not is_release(folder, known, world.log, knowledge):
         return "form"
     claim = folder.manifest["claim"]["id"]
-    definition, case = definitions()[claim], case_of(folder, world.log, knowledge)
+    definition, case = definitions().get(claim), case_of(folder, world.log, knowledge)
     if not is_whole(folder, case, sessions=find_verifier(claim).unit == "session"):
         return "counts"
+    if definition is None:
+        raise Undecided
     if definition.suppressed(case) != folder.manifest["suppressed"]["occurrences"]:
         return "counts"
     return "" if definition.holds(case) else "claim"
@@ -183,12 +188,10 @@ def _verify(place: Path, world: World) -> tuple[bool, str, bool]:
 
 
 def machine_for(method: type[Method], place: Path, seed: int = 0, everything: bool = False) -> Machine | None:
-    """A machine with honest releases of a method; none for a claim that has no literal definition.
+    """A machine with honest releases of a method; none where its settings make none of these logs.
 
     `everything`: with each word of each parameter, on all logs; otherwise with the defaults on one.
     """
-    if method(None).claim().id not in definitions():
-        return None
     logs = tampering_logs(place)
     worlds = []
     for number, (log, knowledge) in enumerate(logs if everything else logs[:1]):

@@ -21,6 +21,15 @@ def test_a_true_claim_is_accepted_and_a_false_one_refused(tmp_path: Path) -> Non
     assert {one.outcome for one in made} == {"accepted rightly", "refused rightly"}
 
 
+def test_a_claim_without_a_definition_is_tampered_with_in_form_and_counts_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tampering, "definitions", dict)
+    made = trials(tmp_path)
+    assert {one.outcome for one in made} == {"refused rightly"}
+    assert {one.wrong for one in made} == {"form", "counts"}
+
+
 @pytest.mark.parametrize(("holds", "outcome"), [(True, "wrongly accepted"), (False, "wrongly refused")])
 def test_a_verifier_that_always_says_the_same_is_seen(
     holds: bool, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
