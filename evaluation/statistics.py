@@ -1,7 +1,7 @@
 """Is a difference more than chance? Bootstrap intervals over people, paired tests, corrected; and who loses most."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import ndtr
@@ -13,6 +13,31 @@ _RARE = 10  # flips that reach the difference; with fewer, their share says litt
 _CELLS = 10_000_000  # of a block of resamples x people
 _TIE = 1e-9
 _LEAST = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A mean over people, and what else makes it uncertain: the luck of an attack, and what nobody measured."""
+
+    people: np.ndarray  # one number per person
+    victims: np.ndarray = field(default_factory=lambda: np.empty(0))  # how each attack moves the mean; together by 0
+    below: float = 0.0  # how much less the mean may be, for all that is known
+    above: float = 0.0  # how much more
+
+    @property
+    def mean(self) -> float:
+        return float(self.people.mean())
+
+    def __sub__(self, other: "Estimate") -> "Estimate":
+        both = _padded([self.victims, other.victims])
+        return Estimate(
+            self.people - other.people, both[0] - both[1], self.below + other.above, self.above + other.below
+        )
+
+    def nearest_to_none(self) -> np.ndarray:
+        """The numbers of people, moved towards a mean of 0 as far as what is unknown allows."""
+        moved = min(self.mean, self.below) if self.mean > 0 else max(self.mean, -self.above)
+        return self.people - moved
 
 
 @dataclass(frozen=True)
@@ -29,28 +54,61 @@ class Paired:
     losses: int
 
 
-def compare(
-    pairs: Sequence[tuple[np.ndarray, np.ndarray]], tested: Sequence[bool] | None = None, seed: int = 0
-) -> list[Paired]:
-    """Each first of a pair against its second: one number per person in both.
+def compare(differences: Sequence[Estimate], tested: Sequence[bool] | None = None, seed: int = 0) -> list[Paired]:
+    """What is more than chance of differences between two, per person.
 
-    The tested pairs (all, if nothing is said) are one family: their p-values are corrected together by Holm.
+    The tested ones (all, if nothing is said) are one family: their p-values are corrected together by Holm.
     """
-    if not pairs:
+    if not differences:
         return []
-    differences = np.stack([one - other for one, other in pairs])
-    family = [i for i in range(len(pairs)) if tested is None or tested[i]]
-    chance = sign_flip_test(differences[family], seed)
+    family = [i for i in range(len(differences)) if tested is None or tested[i]]
+    chance = chances([differences[i] for i in family], seed)
     p, corrected = (dict(zip(family, values.tolist(), strict=True)) for values in (chance, holm(chance)))
-    bounds = intervals(differences, seed=seed)
-    wins, losses = (differences > _TIE).sum(axis=1), (differences < -_TIE).sum(axis=1)
+    bounds = estimate_intervals(differences, seed)
+    of_people = np.stack([one.people for one in differences])
+    wins, losses = (of_people > _TIE).sum(axis=1), (of_people < -_TIE).sum(axis=1)
     return [
         Paired(
-            float(d.mean()), float(bounds[i, 0]), float(bounds[i, 1]), p.get(i), corrected.get(i),
-            int(wins[i]), len(d) - int(wins[i] + losses[i]), int(losses[i]),
+            difference=one.mean,
+            low=float(bounds[i, 0]),
+            high=float(bounds[i, 1]),
+            p=p.get(i),
+            p_holm=corrected.get(i),
+            wins=int(wins[i]),
+            ties=len(one.people) - int(wins[i] + losses[i]),
+            losses=int(losses[i]),
         )
-        for i, d in enumerate(differences)
-    ]  # fmt: skip
+        for i, one in enumerate(differences)
+    ]
+
+
+def chances(differences: Sequence[Estimate], seed: int = 0) -> np.ndarray:
+    """The two-sided p of each: that nothing differs, and only people, the luck of attacks and the unknown say so."""
+    if not differences:
+        return np.empty(0)
+    return sign_flip_test(_rows([one.nearest_to_none() for one in differences], differences), seed)
+
+
+def estimate_intervals(estimates: Sequence[Estimate], seed: int = 0) -> np.ndarray:
+    """The 95 % interval of each mean (rows x 2), with all that makes it uncertain."""
+    means = np.array([one.mean for one in estimates])
+    rows = _rows([one.people - one.mean for one in estimates], estimates)
+    size = len(estimates[0].people)
+    spread = intervals(rows * (rows.shape[1] / size), seed=seed)
+    return spread + np.array([[m - one.below, m + one.above] for m, one in zip(means, estimates, strict=True)])
+
+
+def _rows(of_people: Sequence[np.ndarray], estimates: Sequence[Estimate]) -> np.ndarray:
+    """People and victims side by side, in one unit: a victim's share in the mean is not a person's."""
+    people = np.stack(of_people)
+    victims = _padded([one.victims for one in estimates])
+    return np.hstack([people, victims * (people.shape[1] / max(1, victims.shape[1]))])
+
+
+def _padded(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays below each other; an empty one is of zeros."""
+    longest = max(len(array) for array in arrays)
+    return np.stack([array if len(array) else np.zeros(longest) for array in arrays])
 
 
 def resampled_means(values: np.ndarray, times: np.ndarray | None = None, seed: int = 0) -> np.ndarray:
@@ -90,7 +148,8 @@ def sign_flip_test(differences: np.ndarray, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng([seed, 2])
     reached = np.zeros(len(differences), dtype=np.int64)
     for size in _blocks(FLIPS, people):
-        signs = rng.integers(0, 2, size=(people, size)) * 2.0 - 1
+        coins = np.frombuffer(rng.bytes(people * -(-size // 8)), dtype=np.uint8).reshape(people, -1)
+        signs = np.unpackbits(coins, axis=1, count=size) * 2.0 - 1
         reached += (np.abs(differences @ signs / people) >= observed[:, None] - _TIE).sum(axis=1)
     p = (reached + 1) / (FLIPS + 1)
     rare = np.flatnonzero(reached < _RARE)
@@ -99,7 +158,9 @@ def sign_flip_test(differences: np.ndarray, seed: int = 0) -> np.ndarray:
 
 
 def flip_tail(differences: np.ndarray) -> np.ndarray:
-    """The p that all sign flips would give, by the saddlepoint of their distribution (Robinson 1982), to a few percent.
+    """The p that all sign flips would give, by the saddlepoint of their distribution (Robinson 1982).
+
+    It is within a few percent; where all differences have one of few values, within a third.
 
     The sum of a_i times a coin's sign has the cumulants K(t) = sum log cosh(t a_i). With K'(t) at the observed sum s,
     w = sqrt(2 (t s - K)) and u = t sqrt(K''), its upper tail is that of a normal beyond w + log(u / w) / w.

@@ -23,7 +23,7 @@ from shoal.evaluation.run.matched_risk import RISK
 from shoal.evaluation.run.outcomes import with_controls
 from shoal.evaluation.run.results import Row, csv_text, rounded, write_whole
 from shoal.evaluation.run.workers import cores, run_all
-from shoal.evaluation.statistics import compare, intervals
+from shoal.evaluation.statistics import Estimate, compare, intervals
 from shoal.search.index import index_for
 
 DEFAULT_SEEDS = (0, 1, 2)
@@ -160,7 +160,7 @@ def _comparisons(
 ) -> list[Row]:
     """Each setting against the controls, each pair of controls once."""
     pairs = [(i, name) for i, m in enumerate(measured) for name in AGAINST if _is_new(m.setting.method, name)]
-    found = compare([(values[i], by_name[name]) for i, name in pairs])
+    found = compare([Estimate(values[i] - by_name[name]) for i, name in pairs])
     return [
         _named(design, measured[i])
         | {"against": name}

@@ -1,7 +1,7 @@
 """Which method is best at which risk? Methods and controls at the same measured risk, by paired tests."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -11,12 +11,11 @@ from shoal.evaluation.experiment.settings import Setting, privacy_parameter
 from shoal.evaluation.measures.precision import FREE
 from shoal.evaluation.run.outcomes import Outcome
 from shoal.evaluation.run.results import Row, rounded
-from shoal.evaluation.statistics import CLEAR, holm, intervals, sign_flip_test
+from shoal.evaluation.statistics import CLEAR, Estimate, chances, estimate_intervals, holm
 
 RISK = "linkage5"
 RISKS = (0.01, 0.05, 0.1)
-# Two settings whose risks are farther apart say too little of what lies between them.
-_FARTHEST = 4.0
+_FARTHEST = 5.0  # settings whose risks are farther apart were not measured near what lies between them
 _NEAR = 2.0  # the most by which a method's riskiest setting may be below a risk that it stands for
 
 
@@ -29,8 +28,20 @@ class Point:
     """What a setting, or two together, give people at a risk."""
 
     risk: float
-    scores: np.ndarray  # AP@10 of each person
+    estimate: Estimate  # of AP@10
     settings: tuple[str, ...]  # between which it lies, or the only one
+    luck: np.ndarray = field(default_factory=lambda: np.empty(0))  # how each attack moved the logarithm of the risk
+    is_near: bool = True  # was it measured near this risk?
+
+    @property
+    def is_least(self) -> bool:
+        """Whether riskier settings, which were not measured, may give more."""
+        return self.estimate.above == np.inf
+
+    @property
+    def surely(self) -> float:
+        """The least that people get, for all that is known."""
+        return self.estimate.mean - self.estimate.below
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,26 +52,55 @@ class Curve:
     points: tuple[Point, ...]  # the least risk first
     is_whole: bool = False  # nothing riskier could have been measured
 
-    def at(self, risk: float, tolerance: float, farthest: float = _FARTHEST) -> Point | None:
-        """What it gives at a risk, between its neighbours there; None where it was not measured near it."""
-        below = [point for point in self.points if point.risk <= risk + tolerance]
-        above = [point for point in self.points if point.risk > risk + tolerance]
+    def at(self, risk: float, tolerance: float = 0.0, luck: np.ndarray | None = None) -> Point:
+        """What it gives at a risk. Nothing is lost by more risk: its neighbours are bounds where it was not measured.
+
+        `luck` is that of the risk itself, where that was measured.
+        """
+        below = [point for point in self.points if point.risk <= risk]
+        below = below or [point for point in self.points[:1] if point.risk <= risk + tolerance]
+        above = self.points[len(below) :]
+        slope = self._slope(risk, [*below[-1:], *above[:1]])
         if not below:
-            return None
-        if not above:
-            return below[-1] if self.is_whole or below[-1].risk * _NEAR >= risk else None
-        if above[0].risk > farthest * max(below[-1].risk, tolerance):
-            return None
-        return _between(below[-1], above[0], risk)
+            found, near = replace(above[0], estimate=replace(above[0].estimate, below=np.inf)), False
+        elif not above or below[-1].risk >= risk:
+            found, near = self._highest(below[-1], risk, slope, is_last=not above)
+        else:
+            found, near = _between(below[-1], above[0], risk), above[0].risk <= _FARTHEST * below[-1].risk
+        moved = slope * ((0.0 if luck is None else luck) - found.luck)
+        return replace(found, estimate=replace(found.estimate, victims=moved), is_near=near)
+
+    def _highest(self, point: Point, risk: float, slope: float, is_last: bool) -> tuple[Point, bool]:
+        """The riskiest setting that a risk allows. What is riskier, allowed and not measured may give more."""
+        if self.is_whole or not is_last or point.risk >= risk:
+            return point, True
+        near = len(self.points) > 1 and point.risk * _NEAR >= risk
+        more = max(0.0, 2 * slope * float(np.log(risk / point.risk))) if near else np.inf
+        return replace(point, estimate=replace(point.estimate, above=more)), near
+
+    def _slope(self, risk: float, neighbours: Sequence[Point]) -> float:
+        """By how much AP@10 rises with the logarithm of the risk around here, which settings close together hide."""
+        near = [p for p in self.points if p in neighbours or risk / _FARTHEST <= p.risk <= risk * _FARTHEST]
+        x = np.log([max(point.risk, 1e-12) for point in near])
+        x = x - x.mean()
+        square = float((x**2).sum())
+        return float((x * [point.estimate.mean for point in near]).sum()) / square if square > 0 else 0.0
 
 
 def _between(low: Point, high: Point, risk: float) -> Point:
-    """Between two settings people get a mean of both, by where the logarithm of the risk lies."""
-    if low.risk >= risk or low.risk <= 0:
-        return low
-    share = float(np.log(risk / low.risk) / np.log(high.risk / low.risk))
-    scores = (1 - share) * low.scores + share * high.scores
-    return Point(risk, scores, (*low.settings, *high.settings))
+    """Between two settings people get a mean of both, by where the logarithm of the risk lies.
+
+    Nobody knows how precision rises there: it may be anything from linear in the risk to linear in its inverse.
+    """
+    least = max(low.risk, 1e-12)
+    share = float(np.log(risk / least) / np.log(high.risk / least))
+    by_risk = (risk - least) / (high.risk - least)
+    by_inverse = (1 / least - 1 / risk) / (1 / least - 1 / high.risk)
+    gap = high.estimate.mean - low.estimate.mean
+    ends = (gap * (by_risk - share), gap * (by_inverse - share))
+    people = (1 - share) * low.estimate.people + share * high.estimate.people
+    luck = (1 - share) * low.luck + share * high.luck
+    return Point(risk, Estimate(people, below=-min(ends), above=max(ends)), (*low.settings, *high.settings), luck)
 
 
 def curves(outcomes: Sequence[Outcome], score: str = "ap10") -> list[Curve]:
@@ -78,8 +118,19 @@ def curves(outcomes: Sequence[Outcome], score: str = "ap10") -> list[Curve]:
 
 def _curve(name: str, outcomes: Sequence[Outcome], score: str) -> Curve:
     by_risk = sorted(outcomes, key=lambda o: o.measures[RISK])
-    points = tuple(Point(o.measures[RISK], o.scores[score], (str(o.setting),)) for o in by_risk)
-    return Curve(name, points, any(_is_least_private(o.setting) for o in outcomes))
+    return Curve(name, tuple(_point(o, score) for o in by_risk), any(_is_least_private(o.setting) for o in outcomes))
+
+
+def _point(outcome: Outcome, score: str) -> Point:
+    return Point(outcome.measures[RISK], Estimate(outcome.scores[score]), (str(outcome.setting),), luck_of(outcome))
+
+
+def luck_of(outcome: Outcome) -> np.ndarray:
+    """How the attack on each victim moved the logarithm of the measured risk; together by nothing."""
+    times, risk = outcome.times, outcome.measures[RISK]
+    if RISK not in outcome.of_victims or risk <= 0:
+        return np.zeros(len(times))
+    return np.asarray((outcome.of_victims[RISK] - times * risk) / risk * (len(times) / times.sum()))
 
 
 def _others(setting: Setting) -> str:
@@ -97,16 +148,12 @@ def _is_least_private(setting: Setting) -> bool:
     return setting.value(private.name) == (allowed.low if private.more_private == "higher" else allowed.high)
 
 
-def random_at(risk: float, outcomes: Sequence[Outcome], score: str = "ap10") -> Point | None:
-    """Random groups at a risk: between the sizes that were measured, one group of all, and groups of one."""
+def random_curve(outcomes: Sequence[Outcome], score: str = "ap10") -> Curve | None:
+    """Random groups of the sizes that were measured, of all people, and of one."""
     kinds = ("random", "everyone", "original")
     made = curves([o for o in outcomes if o.setting.method in kinds], score)
-    points = [point for curve in made for point in curve.points]
-    if len(points) < 2:
-        return None
-    points.sort(key=lambda point: point.risk)
-    inside = min(max(risk, points[0].risk), points[-1].risk)
-    return Curve("random", tuple(points), True).at(inside, 0.0, np.inf)
+    points = sorted((point for curve in made for point in curve.points), key=lambda point: point.risk)
+    return Curve("random", tuple(points), True) if len(points) > 1 else None
 
 
 def answers(outcomes: Sequence[Outcome], users: int, seed: int = 0) -> list[Row]:
@@ -114,34 +161,49 @@ def answers(outcomes: Sequence[Outcome], users: int, seed: int = 0) -> list[Row]
 
     The family is all pairs of all curves at all risks, so that whoever leads was not chosen by luck.
     """
-    made = [curve for curve in curves(outcomes) if curve.name != "original"]
+    made = [curve for curve in curves(outcomes) if curve.name not in ("original", "random")]
+    at_random = random_curve(outcomes) if any(o.setting.method == "random" for o in outcomes) else None
+    made += [at_random] if at_random else []
     tolerance = 1 / max(1, users)  # less than one person's worth of risk is not less risk
-    found = {risk: {c.name: point for c in made if (point := c.at(risk, tolerance))} for risk in RISKS}
+    found = {risk: {curve.name: curve.at(risk, tolerance) for curve in made} for risk in RISKS}
     pairs = [(risk, a, b) for risk, points in found.items() for a, b in combinations(points, 2)]
-    if not pairs:
-        return []
-    tests = sign_flip_test(np.stack([found[risk][a].scores - found[risk][b].scores for risk, a, b in pairs]), seed)
-    chance = dict(zip(pairs, holm(tests).tolist(), strict=True))
-    bounds = intervals(np.stack([point.scores for points in found.values() for point in points.values()]), seed=seed)
-    ends = dict(zip(((risk, name) for risk, points in found.items() for name in points), bounds.tolist(), strict=True))
-    return [_answer(risk, points, chance, ends, [c.name for c in made]) for risk, points in found.items() if points]
+    tests = chances([found[risk][a].estimate - found[risk][b].estimate for risk, a, b in pairs], seed)
+    chance = {pair: p for (risk, a, b), p in zip(pairs, holm(tests).tolist(), strict=True)
+              for pair in ((risk, a, b), (risk, b, a))}  # fmt: skip
+    ends = _ends(found, seed)
+    return [_answer(risk, points, chance, ends) for risk, points in found.items() if _is_measured(points)]
 
 
-def _answer(risk: float, points: dict[str, Point], chance: Chance, ends: Ends, names: Sequence[str]) -> Row:
-    best = max(points, key=lambda name: float(points[name].scores.mean()))
+def _is_measured(points: dict[str, Point]) -> bool:
+    return any(point.is_near for point in points.values())
+
+
+def _ends(found: dict[float, dict[str, Point]], seed: int) -> Ends:
+    """The interval of every curve at every risk; where more may be had by what was not measured, of what was."""
+    there = {(risk, name): point.estimate for risk, points in found.items() for name, point in points.items()}
+    known = [replace(one, above=0.0) if one.above == np.inf else one for one in there.values()]
+    return dict(zip(there, estimate_intervals(known, seed).tolist(), strict=True)) if there else {}
+
+
+def _answer(risk: float, points: dict[str, Point], chance: Chance, ends: Ends) -> Row:
+    """Who leads at a risk is who surely gives most, and all that cannot be told from it."""
+    best = max(points, key=lambda name: points[name].surely)
+    equal = [name for name in points if name == best or chance[risk, best, name] >= CLEAR]
+    shown = {name: point for name, point in points.items() if point.is_near or name == best}
     rows: list[Row] = []
-    for name, point in points.items():
-        p, (low, high) = chance.get((risk, best, name), chance.get((risk, name, best))), ends[risk, name]
+    for name, point in shown.items():
+        low, high = ends[risk, name]
         rows.append({
             "name": name, "between": list(point.settings), "risk": rounded(point.risk),
-            "ap10": rounded(float(point.scores.mean())), "ap10_low": rounded(low), "ap10_high": rounded(high),
-            "p_holm": None if p is None else rounded(p), "leads": name == best or (p is not None and p >= CLEAR),
+            "ap10": rounded(point.estimate.mean), "ap10_low": rounded(low), "ap10_high": rounded(high),
+            "is_least": point.is_least, "leads": name in equal,
+            "p_holm": None if name == best else rounded(chance[risk, best, name]),
         })  # fmt: skip
-    rows.sort(key=lambda row: -row["ap10"])
+    rows.sort(key=lambda row: (not row["leads"], -row["ap10"]))
     leading = [row["name"] for row in rows if row["leads"]]
     return {
         "risk": risk, "verdict": verdict(leading), "leading": leading, "candidates": rows,
-        "not_measured_there": [name for name in names if name not in points],
+        "perhaps": [name for name in equal if name not in shown],
     }  # fmt: skip
 
 

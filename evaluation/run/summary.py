@@ -13,10 +13,10 @@ from shoal.evaluation.measures.base import Measure, RankingMeasure, Served, Serv
 from shoal.evaluation.measures.precision import FREE, better_control
 from shoal.evaluation.measures.registry import columns, measures_of
 from shoal.evaluation.protocol.truth import Truth
-from shoal.evaluation.run.matched_risk import RISK, answers, random_at
+from shoal.evaluation.run.matched_risk import RISK, Curve, answers, luck_of, random_curve
 from shoal.evaluation.run.outcomes import CONTROLS, Outcome, Run, with_all_controls
 from shoal.evaluation.run.results import Results, Row, rounded
-from shoal.evaluation.statistics import compare, ends, intervals, losers, resampled_means
+from shoal.evaluation.statistics import Estimate, compare, ends, intervals, losers, resampled_means
 
 M = TypeVar("M", bound=Measure)
 
@@ -128,7 +128,7 @@ class _Pair:
     outcome: Outcome
     against: str
     between: tuple[str, ...]
-    scores: np.ndarray
+    difference: Estimate
     tested: bool
 
 
@@ -140,14 +140,15 @@ def _comparisons(shown: Sequence[Outcome], outcomes: Sequence[Outcome], suffix: 
     that are there already the other way round.
     """
     name = f"ap10{suffix}"
-    pairs = [pair for outcome in shown for pair in _pairs(outcome, outcomes, name)]
+    at_random = random_curve(outcomes, name)
+    pairs = [pair for outcome in shown for pair in _pairs(outcome, outcomes, name, at_random)]
     seen: set[frozenset[str]] = set()
     tested = []
     for pair in pairs:
         both = frozenset({str(pair.outcome.setting), pair.against})
         tested.append(pair.tested and both not in seen)
         seen |= {both} if pair.tested else set()
-    found = compare([(pair.outcome.scores[name], pair.scores) for pair in pairs], tested, seed)
+    found = compare([pair.difference for pair in pairs], tested, seed)
     return [
         _named(pair.outcome)
         | {"truth": "clicks" if suffix else "profile", "against": pair.against, "between": " and ".join(pair.between)}
@@ -156,16 +157,17 @@ def _comparisons(shown: Sequence[Outcome], outcomes: Sequence[Outcome], suffix: 
     ]
 
 
-def _pairs(outcome: Outcome, outcomes: Sequence[Outcome], name: str) -> list[_Pair]:
+def _pairs(outcome: Outcome, outcomes: Sequence[Outcome], name: str, at_random: Curve | None) -> list[_Pair]:
     found = []
+    own = Estimate(outcome.scores[name])
     for control in outcomes:
         method = control.setting.method
         if method in ("plain", "everyone", "original") and method != outcome.setting.method:
-            found.append(_Pair(outcome, method, (), control.scores[name], method != "original"))
-    if outcome.setting.method not in CONTROLS and RISK in outcome.measures:
-        point = random_at(outcome.measures[RISK], outcomes, name)
-        if point is not None:
-            found.append(_Pair(outcome, "random at equal risk", point.settings, point.scores, True))
+            found.append(_Pair(outcome, method, (), own - Estimate(control.scores[name]), method != "original"))
+    if outcome.setting.method not in CONTROLS and RISK in outcome.measures and at_random is not None:
+        risk = max(outcome.measures[RISK], at_random.points[0].risk)  # nothing is safer than one group of all
+        point = at_random.at(risk, luck=luck_of(outcome))
+        found.append(_Pair(outcome, "random at equal risk", point.settings, own - point.estimate, True))
     return found
 
 

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.evaluation.statistics import compare, flip_tail, holm, intervals, losers, resampled_means, sign_flip_test
+from shoal.evaluation.statistics import (
+    Estimate,
+    compare,
+    estimate_intervals,
+    flip_tail,
+    holm,
+    intervals,
+    losers,
+    resampled_means,
+    sign_flip_test,
+)
 
 
 def test_the_interval_is_that_of_scipys_bootstrap() -> None:
@@ -36,7 +46,7 @@ def test_the_sign_flip_test_agrees_with_scipys_permutation_test() -> None:
 
 def test_no_difference_at_all_has_p_one() -> None:
     same = np.linspace(0, 1, 30)
-    paired = compare([(same, same)])[0]
+    paired = compare([Estimate(same - same)])[0]
     assert (paired.p, paired.wins, paired.ties, paired.losses) == (1, 0, 30, 0)
 
 
@@ -46,7 +56,7 @@ def test_holm_multiplies_the_smallest_by_all_the_next_by_one_less() -> None:
 
 
 def test_wins_ties_and_losses_are_counted_per_user() -> None:
-    paired = compare([(np.array([1.0, 0.5, 0.0, 0.9]), np.full(4, 0.5))])[0]
+    paired = compare([Estimate(np.array([1.0, 0.5, 0.0, 0.9]) - 0.5)])[0]
     assert (paired.wins, paired.ties, paired.losses) == (2, 1, 1)
     assert paired.difference == pytest.approx(0.1)
 
@@ -74,8 +84,8 @@ def test_people_who_all_differ_the_same_way_are_one_of_all_flips_and_its_mirror_
 def test_a_clear_difference_stays_clear_in_a_family_of_five_hundred() -> None:
     """10,000 flips alone could not show less than 500/10,000."""
     rng = np.random.default_rng(4)
-    none = [(rng.normal(0.5, 0.1, 270), rng.normal(0.5, 0.1, 270)) for _ in range(500)]
-    own = (rng.normal(0.137, 0.2, 270), rng.normal(0.307, 0.3, 270))
+    none = [Estimate(rng.normal(0.5, 0.1, 270) - rng.normal(0.5, 0.1, 270)) for _ in range(500)]
+    own = Estimate(rng.normal(0.137, 0.2, 270) - rng.normal(0.307, 0.3, 270))
     found = compare([*none, own])
     assert found[-1].p_holm is not None
     assert found[-1].p_holm < 0.001
@@ -84,7 +94,7 @@ def test_a_clear_difference_stays_clear_in_a_family_of_five_hundred() -> None:
 
 def test_pairs_outside_the_family_are_not_tested_and_correct_nobody() -> None:
     rng = np.random.default_rng(5)
-    pairs = [(rng.normal(0.2, 1, 80), np.zeros(80)) for _ in range(4)]
+    pairs = [Estimate(rng.normal(0.2, 1, 80)) for _ in range(4)]
     alone, among = compare(pairs[:1])[0], compare(pairs, tested=[True, False, False, False])
     assert (among[0].p, among[0].p_holm) == (alone.p, alone.p_holm)
     assert {(paired.p, paired.p_holm) for paired in among[1:]} == {(None, None)}
@@ -97,3 +107,35 @@ def test_what_was_measured_twice_weighs_twice() -> None:
     assert drawn.mean() == pytest.approx(0.75, abs=0.01)
     assert drawn.min() >= 0
     assert drawn.max() <= 1
+
+
+def test_the_luck_of_attacks_widens_an_interval_as_its_variance_says() -> None:
+    rng = np.random.default_rng(6)
+    people, victims = rng.normal(0.3, 1, 400), rng.normal(0, 3, 900)
+    victims -= victims.mean()
+    low, high = estimate_intervals([Estimate(people, victims)])[0]
+    spread = np.sqrt(people.var() / 400 + victims.var() / 900)
+    assert (high - low) / (2 * 1.96) == pytest.approx(spread, rel=0.06)
+    assert (low + high) / 2 == pytest.approx(people.mean(), abs=0.01)
+    assert estimate_intervals([Estimate(people)])[0] == pytest.approx(intervals(people[None, :])[0])
+
+
+def test_a_difference_that_the_unknown_may_have_made_is_none() -> None:
+    people = np.random.default_rng(7).normal(0.1, 0.2, 300)
+    sure, open_below, open_above = (
+        compare([one])[0] for one in (Estimate(people), Estimate(people, below=0.1), Estimate(people, above=0.1))
+    )
+    assert sure.p is not None
+    assert sure.p < 1e-6
+    assert sure.p == open_above.p
+    assert open_below.p is not None
+    assert open_below.p > 0.2
+    assert open_below.low == pytest.approx(sure.low - 0.1)
+    assert open_above.high == pytest.approx(sure.high + 0.1)
+
+
+def test_what_is_open_of_two_is_open_of_their_difference() -> None:
+    one, other = Estimate(np.ones(3), below=0.1, above=0.2), Estimate(np.zeros(3), np.ones(2), below=0.3, above=0.4)
+    both = one - other
+    assert (both.mean, both.below, both.above) == pytest.approx((1.0, 0.5, 0.5))
+    assert both.victims.tolist() == [-1.0, -1.0]
