@@ -38,7 +38,7 @@ def load_what_can_be_read(index: IndexDataCacheFile) -> dict[Any, Any]:
     return found
 
 
-IndexDataCacheFile._load_index = load_what_can_be_read
+IndexDataCacheFile._load_index = load_what_can_be_read  # type: ignore[method-assign]  # there is no hook for it
 
 
 def compile_method(id: str) -> None:
