@@ -22,6 +22,10 @@ BLOCK_BYTES = 32 << 20
 COLUMNS = ("AnonID", "Query", "QueryTime", "ItemRank", "ClickURL")
 # A sixth heading says who the users are. Other readers of the format take it for a column that no row fills.
 PEOPLE_HEADING = "people: "
+LONGEST_LINE = 1 << 20  # bytes
+# A file that unpacks to more is made to fill a memory; logs of searches pack to a fifth, at most to a fiftieth.
+MOST_UNPACKED = 200  # times the bytes of the file
+ALWAYS_UNPACKED = 64 << 20
 _FIELDS = ("user", "query", "moment", "rank", "url")
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
@@ -114,12 +118,23 @@ def _parsed_ahead(path: Path) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, int]
 def _blocks(path: Path) -> Iterator[tuple[bytes, int, int]]:
     """Blocks of whole lines in UTF-8, the number of their first line, and the bytes of the file read so far."""
     with _opened(path) as (file, raw):
-        next_line = 1
-        while text := file.read(BLOCK_BYTES) + file.readline():
-            if b"\0" in text:
-                raise InputError(f"{path.name} is not text: give a log in the AOL format, plain or .gz")
+        next_line, unpacked = 1, 0
+        while text := file.read(BLOCK_BYTES) + (rest := file.readline(LONGEST_LINE)):
+            unpacked += len(text)
+            _refuse_what_is_no_log(path, text, rest, unpacked, raw.tell(), next_line)
             yield text.removesuffix(b"\n"), next_line, raw.tell()
             next_line += text.count(b"\n")
+
+
+def _refuse_what_is_no_log(path: Path, text: bytes, rest: bytes, unpacked: int, packed: int, line: int) -> None:
+    if b"\0" in text:
+        raise InputError(f"{path.name} is not text: give a log in the AOL format, plain or .gz")
+    if len(rest) == LONGEST_LINE and not rest.endswith(b"\n"):
+        number = line + text.count(b"\n")
+        raise InputError(f"{path.name}, line {number} is longer than {LONGEST_LINE:,} bytes: a row holds one query")
+    if unpacked > max(ALWAYS_UNPACKED, MOST_UNPACKED * packed):
+        most = f"more than {MOST_UNPACKED} times its size"
+        raise InputError(f"{path.name} unpacks to {most}: if it is a log after all, unpack it first")
 
 
 def _in_utf8(text: bytes) -> bytes:

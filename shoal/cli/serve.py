@@ -2,11 +2,12 @@
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from shoal.cli.options import Commands
 from shoal.cli.setup import add_data_options, set_up
-from shoal.webapp.core.settings import Settings, default_instance
+from shoal.webapp.core.settings import Settings, default_instance, is_local
 
 
 def add_commands(commands: Commands) -> None:
@@ -16,6 +17,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--instance", type=Path, help="the folder of accounts, runs and releases")
     parser.add_argument("--database", default="", metavar="URL", help="a database other than SQLite in that folder")
+    parser.add_argument("--hosts", default="", metavar="NAME,...", help="the names by which browsers may reach it")
     parser.add_argument("--tls", action="store_true", help="behind a proxy that speaks TLS: cookies are marked Secure")
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     parser.add_argument("--threads", type=int, default=8, help="threads in each process")
@@ -28,6 +30,8 @@ def run_serve(options: argparse.Namespace) -> None:
 
     settings = settings_of(options)
     settings.check()
+    warn_of_public_address(settings)
+    os.umask(0o077)
     move_old_instance(settings.instance, print)
     set_up(settings, instance=True)
     print(f"Serving on http://{settings.host}:{settings.port}/ (stop with Ctrl-C)")
@@ -43,5 +47,17 @@ def settings_of(options: argparse.Namespace) -> Settings:
         database_url=options.database,
         host=options.host,
         port=options.port,
+        hosts=tuple(name.strip() for name in options.hosts.split(",") if name.strip()),
         tls=options.tls,
     )
+
+
+def warn_of_public_address(settings: Settings) -> None:
+    """What a server that others can reach should not be without."""
+    if is_local(settings.host):
+        return
+    if not settings.tls:
+        print(f"shoal: {settings.host} can be reached by others, without TLS: put a proxy that speaks it before this "
+              "server, and give --tls", file=sys.stderr)  # fmt: skip
+    if not settings.hosts:
+        print("shoal: any name is answered to: declare those of this server by --hosts", file=sys.stderr)

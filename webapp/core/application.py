@@ -37,7 +37,7 @@ def build_application(settings: Settings, progress: Progress = silent) -> APIFla
     app.extensions["shoal.service"] = service
     database, app.extensions["shoal.releases"] = open_instance(settings, service.log, service.index)
     app.extensions["shoal.database"] = database
-    headers.register(app, tls=settings.tls, max_upload=settings.max_upload)
+    headers.register(app, settings)
     errors.register(app)
     formats.register(app)
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # a form is good for as long as its session

@@ -1,7 +1,14 @@
 """What may a page do in a browser? Only what it brings itself: no foreign request, no inline code, no frame."""
 
-from flask import Flask, Response, request
+from functools import partial
+from urllib.parse import urlsplit
 
+from flask import Flask, Response, request
+from werkzeug.exceptions import SecurityError
+
+from shoal.webapp.core.settings import Settings
+
+_OTHER_NAME = "This server does not answer to that name. Its operator declares names by `shoal serve --hosts`.\n"
 _POLICY = "; ".join(
     (
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
@@ -21,18 +28,29 @@ HEADERS = {
 }
 
 
-def register(app: Flask, *, tls: bool, max_upload: int) -> None:
+def register(app: Flask, settings: Settings) -> None:
     app.config.update(
-        MAX_CONTENT_LENGTH=max_upload,
+        MAX_CONTENT_LENGTH=settings.max_upload,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        SESSION_COOKIE_SECURE=tls,
+        SESSION_COOKIE_SECURE=settings.tls,
         # The token is what protects a form; a referrer to compare is never sent.
         WTF_CSRF_SSL_STRICT=False,
     )
+    if settings.names is not None:
+        app.before_request(partial(_refuse_other_names, settings.names))
     app.after_request(_add_headers)
-    if tls:
+    if settings.tls:
         app.after_request(_stay_on_tls)
+
+
+def _refuse_other_names(names: frozenset[str]) -> Response | None:
+    """Flask's TRUSTED_HOSTS knows no address of IPv6."""
+    try:
+        name = urlsplit(f"//{request.host}").hostname
+    except (SecurityError, ValueError):
+        name = None
+    return None if name in names else Response(_OTHER_NAME, 400, content_type="text/plain")
 
 
 def _add_headers(response: Response) -> Response:

@@ -49,11 +49,20 @@ class Counters:
         """Mapped on first use: in the process that answers, not in the one that it was forked from."""
         if self._own is None or self._pid != os.getpid():
             self._pid = os.getpid()
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._forget_others()
-            path = self._folder / f"{os.getppid()}-{self._pid}.f64"
-            self._own = np.memmap(path, dtype=np.float64, mode="w+", shape=(rows, _WIDTH))
+            try:
+                self._own = self._shared(rows)
+            except OSError:  # no room: this process counts for itself, and nobody's search fails for it
+                self._own = np.zeros((rows, _WIDTH))
         return self._own
+
+    def _shared(self, rows: int) -> np.ndarray:
+        """In a file whose room is taken beforehand: to write into a mapped file without room would end the process."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._forget_others()
+        path = self._folder / f"{os.getppid()}-{self._pid}.f64"
+        with open(path, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, rows * _WIDTH * 8)
+        return np.memmap(path, dtype=np.float64, mode="r+", shape=(rows, _WIDTH))
 
     def _forget_others(self) -> None:
         """Counts of an earlier start of the server: counters begin at zero again, as Prometheus expects."""

@@ -32,6 +32,7 @@ class Server(BaseApplication):
             "loglevel": "warning",  # no access log: its lines would hold queries
             "control_socket_disable": True,
             "limit_request_line": 8190,
+            "umask": 0o077,
         }
         for name, value in chosen.items():
             self.cfg.set(name, value)

@@ -29,6 +29,7 @@ class Settings:
     database_url: str = ""  # empty: SQLite in the instance folder
     host: str = "127.0.0.1"
     port: int = 8000
+    hosts: tuple[str, ...] = ()  # the names by which browsers may reach it; loopback's always
     tls: bool = False  # behind a proxy that speaks TLS: cookies are marked Secure
     debug: bool = False
     max_upload: int = 256 * 2**20  # bytes
@@ -45,11 +46,30 @@ class Settings:
     def database(self) -> str:
         return self.database_url or f"sqlite:///{self.instance / 'shoal.sqlite3'}"
 
+    @property
+    def names(self) -> frozenset[str] | None:
+        """Other names are refused: a page elsewhere could give its own name our address. None: any name."""
+        if not self.hosts and not is_local(self.host):
+            return None
+        return frozenset({*self.hosts, "localhost", "127.0.0.1", "::1", self.host})
+
+    def protect_folder(self) -> None:
+        """The instance folder is its owner's alone, also one that was made by hand."""
+        try:
+            self.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for path in (self.instance, *self.instance.glob("*.sqlite3*")):
+                if stat.S_IMODE(path.stat().st_mode) & 0o077:
+                    path.chmod(0o700 if path.is_dir() else 0o600)
+        except OSError as error:
+            raise InputError(
+                f"{self.instance} cannot be made the owner's alone ({error.strerror}): give a folder of your own"
+            ) from error
+
     def secret_key(self) -> bytes:
         """The key of this instance, made at its first start, readable by its owner only."""
         path = self.instance / _SECRET
         try:
-            self.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.protect_folder()
             _make_once(path)
             if stat.S_IMODE(path.stat().st_mode) & 0o077:
                 raise InputError(f"{path} can be read by others: run `chmod 600 {path}`, or delete it for a new key")
@@ -61,7 +81,7 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what would put the machine at risk, before anything listens."""
-        if self.debug and not _is_local(self.host):
+        if self.debug and not is_local(self.host):
             raise InputError(f"debug mode on {self.host} would let anyone run code: use 127.0.0.1 or leave debug out")
         if not 0 <= self.port <= 65535:
             raise InputError(f"port {self.port} is not allowed: give a number from 0 to 65535")
@@ -72,7 +92,7 @@ class Settings:
     @classmethod
     def from_json(cls, text: str) -> "Settings":
         values = json.loads(text)
-        return cls(**{**values, "instance": Path(values["instance"])})
+        return cls(**{**values, "instance": Path(values["instance"]), "hosts": tuple(values["hosts"])})
 
 
 def _make_once(path: Path) -> None:
@@ -92,7 +112,7 @@ def _make_once(path: Path) -> None:
         aside.unlink()
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
     if host == "localhost":
         return True
     try:

@@ -1,5 +1,7 @@
 """The process of a job, which goes on when the server ends: how is it started, and what does it do?"""
 
+import os
+import resource
 import subprocess
 import sys
 import traceback
@@ -40,7 +42,14 @@ def start_process(settings: Settings, job_id: int) -> int:
     return process.pid
 
 
+def limit_memory(share: float = 0.75) -> None:
+    """A job that wants more than this share of the machine's memory fails by itself, before others are killed."""
+    most = int(share * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 def main() -> int:
+    limit_memory()
     settings = Settings.from_json(sys.stdin.read())
     database = Database(settings.database)
     done = work(database, settings, int(sys.argv[1]))

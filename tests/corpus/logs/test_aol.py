@@ -126,3 +126,22 @@ def test_a_missing_or_truncated_file_is_refused(tmp_path: Path) -> None:
 def test_letters_that_are_no_utf8_do_not_stop_the_reading(tmp_path: Path) -> None:
     log, _ = read_log(written(tmp_path, b"1\tcaf\xe9 noir\t\t\t\n"))
     assert log.queries.to_list() == ["caf� noir"]
+
+
+def test_a_file_that_unpacks_to_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logfile, "BLOCK_BYTES", 1 << 16)
+    bomb = written(tmp_path, gzip.compress(b"u1\twine\n" + b"a" * (3 << 20)), "bomb.tsv.gz")
+    with pytest.raises(InputError, match=r"line 2 is longer than 1,048,576 bytes"):
+        read_log(bomb)
+
+
+def test_a_file_that_unpacks_to_far_more_than_a_log_would_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logfile, "BLOCK_BYTES", 1 << 16)
+    rows = b"u1\twine\t2006-03-01 10:00:00\t\t\n" * 100_000
+    bomb = written(tmp_path, gzip.compress(rows), "bomb.tsv.gz")
+    assert len(read_log(bomb)[0]) == 100_000  # small enough for any machine
+    monkeypatch.setattr(logfile, "ALWAYS_UNPACKED", 1 << 20)
+    with pytest.raises(InputError, match="more than 200 times its size"):
+        read_log(bomb)

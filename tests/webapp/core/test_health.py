@@ -117,3 +117,17 @@ def test_an_endpoint_nobody_knows_is_counted_as_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["/healthz", "/metrics"])
 def test_what_machines_ask_for_sets_no_cookie(quiet_panel: Panel, path: str) -> None:
     assert "Set-Cookie" not in quiet_panel.app.test_client().get(path).headers
+
+
+def test_a_disk_without_room_for_counts_fails_no_search(tmp_path: Path) -> None:
+    (tmp_path / "metrics").write_text("a file where the folder should be")
+    counters = Counters(tmp_path / "metrics")
+    counters.count("a", 200, 0.02, ["a"])
+    assert 'shoal_requests_total{endpoint="a",status="2xx"} 1' in counters.lines(["a"])
+
+
+def test_room_for_counts_is_taken_before_they_are_written(tmp_path: Path) -> None:
+    """A mapped file without room would end the process at its first write."""
+    Counters(tmp_path).count("a", 200, 0.02, ["a"])
+    (path,) = tmp_path.glob("*.f64")
+    assert path.stat().st_blocks * 512 >= path.stat().st_size > 0

@@ -267,3 +267,14 @@ def test_a_process_is_known_by_its_birth() -> None:
     assert not is_alive(os.getpid(), "")
     assert birth(2**22 + 1) == ""
     assert host()
+
+
+def test_a_job_that_wants_more_memory_than_its_share_fails_by_itself() -> None:
+    program = (
+        "import numpy; from shoal.webapp.jobs.worker import limit_memory\n"
+        "limit_memory(0.05)\n"
+        "try: numpy.ones(2**40)\n"
+        "except MemoryError: print('refused')"
+    )
+    ended = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout == "refused\n"
