@@ -21,7 +21,7 @@ class Row:
 
 
 def benchmarks() -> list[str]:
-    return sorted(module.name for module in iter_modules(__path__) if module.name != "timing")
+    return sorted(module.name for module in iter_modules(__path__))
 
 
 def run_benchmark(name: str, full: bool, progress: Progress) -> Sequence[Row]:

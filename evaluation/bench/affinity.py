@@ -19,7 +19,7 @@ from shoal.corpus.people.simulated import simulate_log
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.timing import first_users, fitted_exponent, in_own_process, timed
+from shoal.evaluation.run.timing import first_users, fitted_exponent, in_own_process, timed
 
 AOL_QUERIES = 28_898_361
 QUERIES_PER_USER = 44

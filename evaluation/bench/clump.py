@@ -1,4 +1,4 @@
-"""What does Clump cost? Against the literal BUIG version, and its growth up to all of AOL."""
+"""What do Clump and Partition cost? Clump against the literal BUIG version, and the growth of both up to all of AOL."""
 
 import time
 
@@ -15,7 +15,7 @@ from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.timing import fitted_exponent, in_own_process, timed
+from shoal.evaluation.run.timing import fitted_exponent, in_own_process, timed
 
 LITERAL_SIZE = 1_000
 THESIS_SIZE, AOL_SIZE = 53_058, 650_000
@@ -30,8 +30,11 @@ MINUTES, MEGABYTES = 10, 8 * 1024
 def run(full: bool, progress: Progress) -> list[Row]:
     sizes = FULL_SIZES if full else QUICK_SIZES
     progress(0, len(sizes) + 1, "clump: against the literal version")
-    rows = against_literal()
-    return rows + growth("clump", sizes, 1.1, progress)
+    return [
+        *against_literal(),
+        *growth("clump", sizes, 1.1, progress),
+        *growth("partition", sizes, 1.2, progress),
+    ]
 
 
 def against_literal() -> list[Row]:

@@ -15,7 +15,7 @@ from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.timing import fitted_exponent, in_own_process, timed
+from shoal.evaluation.run.timing import fitted_exponent, in_own_process, timed
 
 PAPER_USERS, PAPER_TERMS = 720, 150
 _VOCABULARY, _TOPICS = 8000, 50

@@ -11,8 +11,8 @@ from shoal.corpus.people.simulated import simulate_log
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.timing import timed
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
+from shoal.evaluation.run.timing import timed
 
 SECONDS = 3.0
 VICTIMS = 1000

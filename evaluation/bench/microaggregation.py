@@ -21,7 +21,7 @@ from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.timing import first_users, fitted_exponent, in_own_process, timed
+from shoal.evaluation.run.timing import first_users, fitted_exponent, in_own_process, timed
 
 PAPER_USERS = 1000
 QUICK_SIZES, FULL_SIZES = (5000, 10000, 15000), (6250, 12500, 25000, 50000)

@@ -15,7 +15,7 @@ from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.timing import first_users, fitted_exponent, in_own_process, timed
+from shoal.evaluation.run.timing import first_users, fitted_exponent, in_own_process, timed
 
 K = 5
 REPEATS = 3  # of what takes a fraction of a second; the best counts

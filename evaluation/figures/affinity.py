@@ -1,16 +1,25 @@
 """What did Carpineto & Romano draw? Their figures 5 to 7: how much is released, of what kind, and what is lost."""
 
+from functools import partial
 from itertools import pairwise
 
 from shoal.evaluation.figures import Figure, Line, Panels, Part
 from shoal.evaluation.figures.verdicts import at_shared, compared, counted, more, trend
 
-_PAPER = "Carpineto & Romano 2014"
-_SETUPS = ("affinity",)
 _KS = "2,5,10,20,50,100"
-_METHODS = f"equality:k={_KS};affinity:k={_KS};affinity:k={_KS},theta=0.8"
 _EQ, _AFF9, _AFF8, _WN = "EQ", "AFF 0.9", "AFF 0.8", "WNGEN"
 _STABLE = 0.1  # of its value: a curve that changes by less is nearly stable
+
+
+_over_k = partial(
+    Figure,
+    paper="Carpineto & Romano 2014",
+    setups=("affinity",),
+    methods=f"equality:k={_KS};affinity:k={_KS};affinity:k={_KS},theta=0.8",
+    x="k",
+    x_title="k",
+    logarithmic="x",
+)
 
 
 def _lines(column: str) -> tuple[Line, ...]:
@@ -58,58 +67,41 @@ def _less_lost(panels: Panels) -> list[Part]:
 
 
 def _f_beta(letter: str, beta: str, column: str) -> Figure:
-    return Figure(
+    return _over_k(
         id=f"affinity-6{letter}",
-        paper=_PAPER,
         number=f"Figure 6 ({letter})",
         title=f"Is the harmless released, and no more? F, beta={beta}",
         claim="Affinity clearly outperforms equality for every k and both theta, 0.8 outperforms 0.9, and F falls as k "
         "grows. (The paper's labels are people's and not public; ours are WordNet's: what is of places, times, people, "
         "religion, sex or health.)",
-        setups=_SETUPS,
-        methods=_METHODS,
-        x="k",
-        x_title="k",
         y_title=f"F, beta={beta}",
         lines=_lines(column),
         parts=_more_harmless,
-        logarithmic="x",
     )
 
 
 FIGURES = (
-    Figure(
+    _over_k(
         id="affinity-5",
-        paper=_PAPER,
         number="Figure 5 (a)",
         title="How many distinct queries are released?",
         claim="Affinity releases more than equality at every k, and more with theta=0.8 than with 0.9; the gain grows "
         "with k, from 100 % at k=2 to 1000 % at k=10. (5 (b) is of one real person of AOL's log, which is not here.)",
-        setups=_SETUPS,
-        methods=_METHODS,
-        x="k",
-        x_title="k",
         y_title="share of distinct queries released",
         lines=_lines("released_distinct"),
         parts=_more_released,
-        logarithmic="x",
     ),
     _f_beta("a", "1", "f_beta1"),
     _f_beta("b", "0.1", "f_beta01"),
-    Figure(
+    _over_k(
         id="affinity-7",
-        paper=_PAPER,
         number="Figure 7",
         title="How much is lost?",
         claim="Affinity and WordNet generalization lose less than equality for all k; for low k affinity loses less "
         "than WordNet, whose loss stays nearly the same as k grows. (Of all words, WordNet's and others.)",
-        setups=_SETUPS,
         methods=f"equality:k={_KS};affinity:k={_KS};wordnet-queries:k={_KS}",
-        x="k",
-        x_title="k",
         y_title="NCP of all words",
         lines=(*_lines("ncp")[:2], Line(_WN, "wordnet-queries", "ncp")),
         parts=_less_lost,
-        logarithmic="x",
     ),
 )

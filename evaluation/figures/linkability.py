@@ -1,10 +1,10 @@
 """What did Zhu & Xiong draw? Their figures 2 to 6: precision, and what the privacy parameter does."""
 
+from functools import partial
+
 from shoal.evaluation.figures import Figure, Line, Panels, Part
 from shoal.evaluation.figures.verdicts import compared, interval, number, trend
 
-_PAPER = "Zhu & Xiong 2010"
-_SETUPS = ("zhu-xiong",)
 _METHOD = "linkability"
 _OVER_P = "linkability:p=0.1,0.2,0.3,0.4"
 _PRECISION = tuple(Line(method, method, "ap10") for method in (_METHOD, "plain", "everyone"))
@@ -46,28 +46,25 @@ def _below(panels: Panels) -> list[Part]:
     ]
 
 
+_figure = partial(Figure, paper="Zhu & Xiong 2010", setups=("zhu-xiong",))
+_over_p = partial(_figure, methods=_OVER_P, x="p", x_title="p (lower is more private)")
+
 FIGURES = (
-    Figure(
+    _over_p(
         id="zhu-xiong-2",
-        paper=_PAPER,
         number="Figure 2",
         title="Precision with and without the profile of a group",
         claim="Average precision at 10 is 78.86 % with p=0.4 and a=1, significantly better than without profiles.",
-        setups=_SETUPS,
         methods=f"{_OVER_P};plain;everyone",
-        x="p",
-        x_title="p",
         y_title="AP@10",
         lines=_PRECISION,
         parts=_gain,
     ),
-    Figure(
+    _figure(
         id="zhu-xiong-3",
-        paper=_PAPER,
         number="Figure 3",
         title="Does it help to compare profiles by what their words mean?",
         claim="The higher the augmentation level a, the better the search quality, to some extent.",
-        setups=_SETUPS,
         methods="linkability:p=0.4,a=0,1,2,3",
         x="a",
         x_title="a: steps of hypernyms",
@@ -75,43 +72,29 @@ FIGURES = (
         lines=(Line(_METHOD, _METHOD, "ap10"),),
         parts=_rises_with_a,
     ),
-    Figure(
+    _over_p(
         id="zhu-xiong-4",
-        paper=_PAPER,
         number="Figure 4",
         title="What does privacy cost in precision?",
         claim="A lower p gives a stronger guarantee at the cost of precision.",
-        setups=_SETUPS,
-        methods=_OVER_P,
-        x="p",
-        x_title="p (lower is more private)",
         y_title="AP@10",
         lines=(Line(_METHOD, _METHOD, "ap10"),),
         parts=_rises,
     ),
-    Figure(
+    _over_p(
         id="zhu-xiong-5",
-        paper=_PAPER,
         number="Figure 5",
         title="How large are the groups?",
         claim="The group size decreases with p, since a lower p needs more profiles together.",
-        setups=_SETUPS,
-        methods=_OVER_P,
-        x="p",
-        x_title="p (lower is more private)",
         y_title="users in a group, in the mean",
         lines=(Line(_METHOD, _METHOD, "anonymity_mean"),),
         parts=_falls,
     ),
-    Figure(
+    _over_p(
         id="zhu-xiong-6",
-        paper=_PAPER,
         number="Figure 6",
         title="Is the actual probability of linking within its bound?",
         claim="The actual linkability is close to but lower than the given bound.",
-        setups=_SETUPS,
-        methods=_OVER_P,
-        x="p",
         x_title="the bound p",
         y_title="actual linking probability",
         lines=(Line("the mean", _METHOD, "linking_mean"), Line("the largest", _METHOD, "linking_max")),

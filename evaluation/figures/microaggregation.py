@@ -1,10 +1,10 @@
 """What did Erola et al. draw? Their figures 3 and 4: what is left of the topics of each user's log, and the time."""
 
+from functools import partial
+
 from shoal.evaluation.figures import Curves, Figure, Line, Panels, Part, Point
 from shoal.evaluation.figures.verdicts import at_shared, counted, difference, interval, more
 
-_PAPER = "Erola et al. 2011"
-_SETUPS = ("erola",)
 _LEVELS = (1, 3, 5)
 _SAME = 0.02  # apart is the same
 _ABOUT = (0.05, 0.15)  # is about 0.1
@@ -52,15 +52,15 @@ def _three_times(panels: Panels) -> list[Part]:
     return [Part("five categories take about three times the time of one (2 to 4)", times, f"by levels, {told}")]
 
 
+_figure = partial(Figure, paper="Erola et al. 2011", setups=("erola",))
+
 FIGURES = (
-    Figure(
+    _figure(
         id="microaggregation-3",
-        paper=_PAPER,
         number="Figure 3",
         title="How much of the topics is left?",
         claim="The semantic remain percentage is above the theoretical 1/k at all levels; more categories lose less at "
         "deeper levels and in larger clusters, about 10 % at level 5 and k=5, and nothing at level 1.",
-        setups=_SETUPS,
         methods="microaggregation:k=2,3,4,5;microaggregation:k=2,3,4,5,categories=1",
         x="k",
         x_title="k",
@@ -69,13 +69,11 @@ FIGURES = (
         parts=_above_the_floor,
         guide="1/x",
     ),
-    Figure(
+    _figure(
         id="microaggregation-4",
-        paper=_PAPER,
         number="Figure 4",
         title="What do more levels and categories cost?",
         claim="With the first five categories the time is three times that with the first one (here k=3).",
-        setups=_SETUPS,
         methods="microaggregation:k=3,levels=1,2,3,4,5;microaggregation:k=3,levels=1,2,3,4,5,categories=1",
         x="levels",
         x_title="levels of the directory",

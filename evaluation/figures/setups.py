@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -113,6 +114,8 @@ def _thesis(users: int, draws: int, full: bool = False) -> Setup:
     )
 
 
+_as_typed = partial(Setup, make=as_typed, draws=5)
+
 SETUPS = (
     Setup(
         id="zhu-xiong",
@@ -127,32 +130,26 @@ SETUPS = (
     _thesis(1_000, 5),
     _thesis(10_000, 3),
     _thesis(53_058, 1, full=True),
-    Setup(
+    _as_typed(
         id="ssc",
         title="1,000 users",
         paper="vocabularies of AOL's log with WordNet; how many, and over which k, only its technical report tells",
         ours="all their terms as bags",
         users=1_000,
-        make=as_typed,
-        draws=5,
     ),
-    Setup(
+    _as_typed(
         id="affinity",
         title="2,000 users",
         paper="5,000 random queries, ten times, in the log of AOL's 650,000 users",
         ours="all their queries, of which fewer are repeated than in a larger log, so that less is released",
         users=2_000,
-        make=as_typed,
-        draws=5,
     ),
-    Setup(
+    _as_typed(
         id="erola",
         title="1,000 users",
         paper="1,000 random users of AOL with 55,666 lines, classified by the Open Directory",
         ours="classified by the senses of WordNet, since the Open Directory is no more",
         users=1_000,
-        make=as_typed,
-        draws=5,
     ),
 )
 

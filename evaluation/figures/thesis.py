@@ -1,13 +1,13 @@
 """What did the thesis draw? Its figures 6.1 to 6.5: what clustering loses against partitioning, and its time."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from math import inf, log, log1p
 
 from shoal.evaluation.figures import Figure, Line, Panels, Part, Point
 from shoal.evaluation.figures.verdicts import Range, at_shared, compared, counted, interval, more, number, spread
 
-_PAPER = "Milani Fard 2010"
 _SETUPS = ("thesis-1000", "thesis-10000", "thesis-53058")
 _OVER_K = "clump:k=5,7,10,15;clump:k=5,7,10,15,duplicates=drop;partition:k=5,7,10,15"
 _ONE, _TWO, _PARTITION = "Clump1", "Clump2", "Partition"
@@ -123,53 +123,40 @@ def _power(first: Point, last: Point) -> Range:
     return Range(*(log1p(max(share, -1 + 1e-9)) / log(last.x / first.x) for share in grown))
 
 
+_figure = partial(Figure, paper="Milani Fard 2010", setups=_SETUPS)
+_over_k = partial(_figure, methods=_OVER_K, x="k", x_title="k")
+
 FIGURES = (
-    Figure(
+    _over_k(
         id="thesis-6-1",
-        paper=_PAPER,
         number="Figure 6.1",
         title="How much information is lost?",
         claim="Clump loses as much as 30 % less information than Partition, less so for larger k and larger databases; "
         "Clump1 and Clump2 hardly differ.",
-        setups=_SETUPS,
-        methods=_OVER_K,
-        x="k",
-        x_title="k",
         y_title="distortion (GGD, total)",
         lines=_lines("ggd"),
         parts=_loses_less,
     ),
-    Figure(
+    _over_k(
         id="thesis-6-2",
-        paper=_PAPER,
         number="Figure 6.2",
         title="How long are the published transactions?",
         claim="Clump1's are significantly longer than those of Clump2 and Partition, because it keeps duplicates.",
-        setups=_SETUPS,
-        methods=_OVER_K,
-        x="k",
-        x_title="k",
         y_title="mean length of a published profile",
         lines=_lines("length"),
         parts=_longer,
     ),
-    Figure(
+    _over_k(
         id="thesis-6-3",
-        paper=_PAPER,
         number="Figure 6.3",
         title="How general are the published items?",
         claim="Clump2's items are farther from the root (level 1) than Partition's, and those farther than Clump1's.",
-        setups=_SETUPS,
-        methods=_OVER_K,
-        x="k",
-        x_title="k",
         y_title="mean level of published items (root = 1)",
         lines=_lines("level"),
         parts=_levels,
     ),
-    Figure(
+    _figure(
         id="thesis-6-4",
-        paper=_PAPER,
         number="Figure 6.4",
         title="Do more clusters to choose from help?",
         claim="A larger r does not always give a better result; r=10 achieves a good one (k=5, |D| = 53,058).",
@@ -182,13 +169,11 @@ FIGURES = (
         parts=_not_always_better,
         logarithmic="x",
     ),
-    Figure(
+    _figure(
         id="thesis-6-5",
-        paper=_PAPER,
         number="Figure 6.5",
         title="How long does it take?",
         claim="Clump takes longer than Partition, and grows linearly with the database (k=5, r=10).",
-        setups=_SETUPS,
         methods="clump:k=5;partition:k=5",
         x="users",
         x_title="|D|",

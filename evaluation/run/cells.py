@@ -25,7 +25,7 @@ from shoal.evaluation.measures.release import MeasuredRelease, Measurements, tak
 from shoal.evaluation.protocol.precision import published_cosines
 from shoal.evaluation.protocol.workload import Workload
 from shoal.evaluation.run.cache import plugin_digest, read_arrays, write_arrays
-from shoal.evaluation.run.memory import PeakMemory
+from shoal.evaluation.run.timing import PeakMemory
 from shoal.search.index import Index, index_for
 
 _FEW = 60  # users

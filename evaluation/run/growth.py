@@ -12,11 +12,11 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.bench.timing import fitted_exponent
 from shoal.evaluation.experiment.settings import Setting, distinct, make_setting
 from shoal.evaluation.run.cells import Laboratory
 from shoal.evaluation.run.outcomes import CONTROLS, Run
 from shoal.evaluation.run.results import Results, Row
+from shoal.evaluation.run.timing import fitted_exponent
 
 PARTS = (0.125, 0.25, 0.5, 1.0)
 QUICK = 1.0  # seconds

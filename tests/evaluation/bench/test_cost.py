@@ -9,8 +9,7 @@ from shoal.cli import main
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row, benchmarks
-from shoal.evaluation.bench.timing import fitted_exponent, in_own_process
-from shoal.evaluation.run.memory import PeakMemory
+from shoal.evaluation.run.timing import PeakMemory, fitted_exponent, in_own_process
 
 
 def test_memory_that_is_given_back_still_counts_for_the_peak() -> None:
@@ -38,7 +37,7 @@ def test_the_table_says_what_was_reached_and_the_exit_code_whether_it_is_enough(
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert {"reading", "profiles", "search"} <= set(benchmarks())
+    assert {"reading", "clump", "search"} <= set(benchmarks())
     assert main(["bench", "speed"]) == 2
     assert "choose from" in capsys.readouterr().err
 

@@ -11,11 +11,16 @@ from shoal.corpus.documents.document import Document, in_columns
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.people.films import People, Ratings
 from shoal.evaluation.experiment.settings import parse_methods
-from shoal.evaluation.films.catalogue import catalogue_file, catalogue_order
 from shoal.evaluation.films.experiment import FilmResults, read_films, run_films, write_films
 from shoal.evaluation.films.film_report import film_blocks, headline
 from shoal.evaluation.films.splits import Design, first_of_each, split
-from shoal.evaluation.films.workload import make_workload, possible_queries, profile_log
+from shoal.evaluation.films.workload import (
+    catalogue_file,
+    catalogue_order,
+    make_workload,
+    possible_queries,
+    profile_log,
+)
 from shoal.search.index import index_for
 
 FILMS, PEOPLE, RATED = 120, 24, 40
