@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from shoal.evaluation.attacks.linkage import Linkage
+from shoal.evaluation.attacks.linkage import Linkage, whole
 from shoal.evaluation.attacks.victims import Victims
 from shoal.evaluation.attacks.view import PublishedView
 
@@ -14,37 +14,35 @@ GUESSES = 10
 _TIE = 1e-9  # of a weight
 
 
-def inference(view: PublishedView, victims: Victims, known: csr_array, linked: Linkage) -> float:
+def inference(view: PublishedView, victims: Victims, known: csr_array, linked: Linkage) -> np.ndarray:
     """Precision of naming ten unknown terms from the picked profile, beyond naming the commonest of the release.
 
-    Terms are ranked by their weight in the profile, and by that times their weight in the release; the stronger of
-    the two counts. This is the change of belief of Zhu & Xiong's equations 1 to 3, and never below 0.
+    Terms are ranked by their weight in the profile, and by that times their weight in the release; of these and of the
+    profiles that attackers pick the strongest counts. This is the change of belief of Zhu & Xiong's equations 1 to 3,
+    of each victim; its mean is never below 0, since an attacker who guesses worse can name the commonest.
     """
-    if len(view.release) == 0 or len(victims) == 0:
-        return 0.0
+    nothing = np.zeros(len(victims))
+    if len(view.release) == 0:
+        return nothing
     told = view.over_atoms(known, victims.profiles.terms)
     owned = csr_array(victims.profiles.counts[victims.user].astype(float))
     owned.data[:] = 1
     fresh = view.over_atoms(csr_array(owned - known), victims.profiles.terms)
+    common = _hits(csr_array(view.whole[None, :]), np.zeros(len(victims), dtype=np.int64), view, told, fresh)
     both = view.profiles.copy()
     both.data = both.data * view.whole[both.indices]
-    everywhere = np.zeros(len(victims), dtype=np.int64)
-    by_weight = _hits(view.profiles, linked.picked, view, told, fresh)
-    by_both = _hits(both, linked.picked, view, told, fresh)
-    common = _hits(csr_array(view.whole[None, :]), everywhere, view, told, fresh)
-    return max(0.0, (max(by_weight, by_both) - common) / (GUESSES * len(victims)))
+    guesses = [
+        _hits(by, one, view, told, fresh) for one in np.unique(linked.picked, axis=0) for by in (view.profiles, both)
+    ]
+    return max((nothing, *((hits - common) / GUESSES for hits in guesses)), key=lambda gain: float(gain.sum()))
 
 
-def _hits(ranked: csr_array, picked: np.ndarray, view: PublishedView, told: csr_array, fresh: csr_array) -> float:
+def _hits(ranked: csr_array, picked: np.ndarray, view: PublishedView, told: csr_array, fresh: csr_array) -> np.ndarray:
     """Right ones among the ten heaviest terms of each victim's row of `ranked` that are not told."""
     order = np.argsort(picked, kind="stable")
     most_told = int(np.asarray(told.sum(axis=1)).max(initial=0))
-    given: list[Any] = [*_whole(ranked), view.atoms.size, *_whole(told), *_whole(fresh), GUESSES, most_told]
-    return float(_right_guesses(picked.astype(np.int64), order, *given))
-
-
-def _whole(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64)
+    given: list[Any] = [*whole(ranked), view.atoms.size, *whole(told), *whole(fresh), GUESSES, most_told]
+    return np.asarray(_right_guesses(picked.astype(np.int64), order, *given))
 
 
 @njit(cache=True)
@@ -54,8 +52,8 @@ def _right_guesses(
     told_start: np.ndarray, told: np.ndarray, told_terms: np.ndarray,
     fresh_start: np.ndarray, fresh: np.ndarray, fresh_terms: np.ndarray,
     guesses: int, most_told: int,
-) -> float:  # fmt: skip
-    """The expected number of right guesses over all victims.
+) -> np.ndarray:  # fmt: skip
+    """The expected number of right guesses of each victim.
 
     Profiles x atoms by weight; `size` is the number of terms of an atom. Victims x atoms: how many terms of it are
     told, and how many are true and not told. Atoms of equal weight share a rank; a profile is ranked once.
@@ -63,7 +61,7 @@ def _right_guesses(
     rank_of = np.full(len(size), -1, dtype=np.int64)
     ranked = np.empty(0, dtype=np.int64)
     terms = np.empty(0)
-    hits, hand = 0.0, -1
+    hits, hand = np.zeros(len(picked)), -1
     for victim in order:
         if picked[victim] != hand:
             hand = picked[victim]
@@ -82,7 +80,7 @@ def _right_guesses(
             if left <= 0:
                 break
             if there[rank] > 0:
-                hits += right[rank] * min(1.0, left / there[rank])
+                hits[victim] += right[rank] * min(1.0, left / there[rank])
                 left -= there[rank]
     return hits
 

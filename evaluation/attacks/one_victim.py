@@ -7,7 +7,7 @@ import numpy as np
 
 from shoal.evaluation.attacks.inference import GUESSES
 from shoal.evaluation.attacks.linkage import best_profiles, evidence
-from shoal.evaluation.attacks.view import PublishedView
+from shoal.evaluation.attacks.view import SMOOTHING, PublishedView
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Conclusion:
     believed: tuple[Believed, ...]  # of the first one picked, heaviest first
 
 
-def attack(view: PublishedView, known: Sequence[str], suspects: int = 6) -> Conclusion:
+def attack(view: PublishedView, known: Sequence[str], suspects: int = 6, smoothing: float = SMOOTHING) -> Conclusion:
     """Score every published profile by the likelihood of the known terms; every user is as likely as any before."""
     terms = tuple(dict.fromkeys(known))
     if len(view.release) == 0 or not terms:
         return Conclusion(terms, (), (), ())
-    speaks = evidence(view, terms)
+    speaks = evidence(view, terms, smoothing)
     scores = np.asarray(speaks.sum(axis=0)).ravel()
     likely = np.exp(scores - scores.max()) * view.release.users
     belief = likely / max(float(likely.sum()), 1e-300)

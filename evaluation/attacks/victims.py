@@ -29,6 +29,15 @@ class Victims:
         kept.eliminate_zeros()
         return kept
 
+    def in_order(self, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """The first `most` terms of each victim as they are learned: where each victim's begin, and the terms."""
+        rows = self.known(most)
+        place = csr_array(self.order[self.user])
+        first = place.data <= most
+        row = np.repeat(np.arange(len(self)), np.diff(place.indptr))[first]
+        learned = np.lexsort((place.data[first], row))
+        return rows.indptr.astype(np.int64), place.indices[first][learned].astype(np.int64)
+
 
 def choose_victims(profiles: Profiles, victims: int, seed: int = 0) -> Victims:
     """Draw victims from the users with a profile. Terms are drawn without replacement, at the profile's frequencies.

@@ -11,8 +11,15 @@ from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge import Knowledge
 from shoal.evaluation.attacks.atoms import Atoms, find_atoms
 
-# Of a term's probability, the share that comes from the whole release.
-SMOOTHING = 0.1
+# Of a term's probability, the share that comes from the whole release, as attackers choose it. With hardly any, a
+# profile that lacks a known term falls behind all that have it: the posterior where profiles leave nothing out.
+SMOOTHINGS = (1e-9, 0.001, 0.1, 0.5, 0.9)
+SMOOTHING = 0.1  # of an attacker who sees one victim only, and cannot try
+
+
+def speech(ratio: np.ndarray, smoothing: float) -> np.ndarray:
+    """How much a term speaks for what holds it `ratio` times as likely as the whole does, as a logarithm."""
+    return np.log1p((1 - smoothing) / smoothing * ratio)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +48,20 @@ class PublishedView:
         return (weight @ self.atoms.spread) / max(float(weight.sum()), 1e-300)
 
     @cached_property
-    def speaks(self) -> csr_array:
+    def holders(self) -> csr_array:
+        """Atoms x profiles: how much more likely a term is in a profile than in the whole release."""
+        matrix = self.profiles.copy()
+        matrix.data = matrix.data / np.maximum(self.whole, 1e-300)[matrix.indices]
+        return csr_array(matrix.T)
+
+    def speaks(self, smoothing: float = SMOOTHING) -> csr_array:
         """Atoms x profiles: how much a known term speaks for a profile, as a logarithm; 0 where the profile lacks it.
 
-        Jelinek-Mercer smoothing: P(t) = (1 - SMOOTHING) P(t | profile) + SMOOTHING P(t | release). What a profile lacks
-        costs every profile the same, log(SMOOTHING P(t)), so it decides nothing and is left out.
+        Jelinek-Mercer smoothing: P(t) = (1 - smoothing) P(t | profile) + smoothing P(t | release). What a profile lacks
+        costs every profile the same, log(smoothing P(t)), so it decides nothing and is left out.
         """
-        matrix = self.profiles.copy()
-        background = np.maximum(self.whole, 1e-300)[matrix.indices]
-        matrix.data = np.log1p((1 - SMOOTHING) * matrix.data / (SMOOTHING * background))
-        return csr_array(matrix.T)
+        held = self.holders
+        return csr_array((speech(held.data, smoothing), held.indices, held.indptr), shape=held.shape)
 
     def over_atoms(self, known: csr_array, terms: Sequence[str]) -> csr_array:
         """Known terms (anything x terms) as known atoms; a term that nothing published stands for falls away."""

@@ -57,6 +57,11 @@ class Measure:
             return f"from {self.low:g}"
         return f"up to {self.high:g}" if self.low is None else f"{self.low:g} to {self.high:g}"
 
+    def inside(self, value: float) -> float:
+        """The value, or the end of the range that it is beyond: an interval ends where its measure does."""
+        above = value if self.low is None else max(value, self.low)
+        return above if self.high is None else min(above, self.high)
+
     @property
     def module(self) -> str:
         """Where it is computed: by this program, or by another package."""

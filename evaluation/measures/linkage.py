@@ -1,10 +1,12 @@
-"""Can an attacker find a person among what is published? Linkage by a few known terms, and the three attackers."""
+"""What does an attacker get out of a few known terms? Linkage, the three attackers, and the inference of others."""
 
 import numpy as np
 
 from shoal.corpus.profiles import build_profiles
+from shoal.evaluation.attacks.inference import GUESSES, inference
 from shoal.evaluation.attacks.linkage import Attackers, attackers, link_later
 from shoal.evaluation.attacks.victims import KNOWN
+from shoal.evaluation.attacks.view import SMOOTHINGS
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.release import MeasuredRelease
 
@@ -42,12 +44,19 @@ def _marketer(measured: MeasuredRelease) -> float | None:
     return found.marketer if (found := measured.once(_three)) else None
 
 
+def _inference(measured: MeasuredRelease, m: int) -> np.ndarray | None:
+    if not len(measured.victims):
+        return None
+    return inference(measured.view, measured.victims, measured.known(m), measured.linked(m))
+
+
 linkage = ReleaseMeasure(
     name="linkage",
     title="Found by {m} terms",
     says="The share of people whom an attacker finds who knows {m} of their terms.",
     formula="the attacker takes the published profile under which the {m} known terms are likeliest (ties shared) and "
-    "names one of its users: [it is the victim's profile] / (users that share it), mean over victims",
+    "names one of its users: [it is the victim's profile] / (users that share it), mean over victims; of attackers who "
+    f"smooth by {', '.join(f'{share:g}' for share in SMOOTHINGS)} the strongest",
     heading="linkability",
     better="lower",
     low=0,
@@ -109,4 +118,23 @@ marketer = ReleaseMeasure(
     unit="share",
     paper=_ARX,
     compute=_marketer,
+)
+inferred = ReleaseMeasure(
+    name="inference",
+    title="Inferred from {m} terms",
+    says=f"How many of {GUESSES} further terms of a person an attacker guesses who knows {{m}}, beyond what all know.",
+    formula=f"precision of naming the {GUESSES} unknown terms that are likeliest in the profile that linkage@{{m}} "
+    f"picks, by their weight there or by that times their weight in the release, minus that of naming the {GUESSES} "
+    "commonest of the release; the strongest attacker, and never below 0",
+    heading="inference",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    paper="Zhu & Xiong 2010, Eq. 1 to 3",
+    at=KNOWN,
+    interval=True,
+    main=(CHOSEN,),
+    headline=(CHOSEN,),
+    compute=_inference,
 )

@@ -114,5 +114,6 @@ def measure_release(measured: MeasuredRelease, wanted: Iterable[str] = ()) -> di
     if with_interval := [name for name in taken.of_victims if f"{name}_low" in columns()]:
         bounds = intervals(np.stack([taken.of_victims[name] for name in with_interval]), seed=measured.seed)
         for name, (low, high) in zip(with_interval, bounds, strict=True):
-            found |= {f"{name}_low": float(low), f"{name}_high": float(high)}
+            ends = (columns()[name].measure.inside(float(end)) for end in (low, high))
+            found |= dict(zip((f"{name}_low", f"{name}_high"), ends, strict=True))
     return {name: found[name] for name in columns() if name in found}

@@ -2,14 +2,18 @@
 
 import numpy as np
 
-from shoal.evaluation.attacks.uniqueness import uniqueness
+from shoal.evaluation.attacks.singling_out import singled_out_at
 from shoal.evaluation.attacks.victims import KNOWN
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.release import MeasuredRelease
 
 
+def _singled_out_at(measured: MeasuredRelease) -> np.ndarray:
+    return singled_out_at(measured.view, measured.victims)
+
+
 def _uniqueness(measured: MeasuredRelease, m: int) -> np.ndarray | None:
-    return uniqueness(measured.view, measured.victims, measured.known(m)) if len(measured.victims) else None
+    return (measured.once(_singled_out_at) <= m).astype(float) if len(measured.victims) else None
 
 
 def _smallest(measured: MeasuredRelease) -> float | None:
@@ -36,8 +40,9 @@ def _with_nothing(measured: MeasuredRelease) -> float:
 unique = ReleaseMeasure(
     name="uniqueness",
     title="Singled out by {m} terms",
-    says="The share of people of whom {m} known terms fit one published profile only.",
-    formula="victims whose {m} known terms are each in one published profile and in no other, divided by victims",
+    says="The share of people of whom up to {m} known terms fit one published profile only.",
+    formula="victims for whom the first {m} known terms, or fewer of these, are held by exactly one published "
+    "profile, divided by victims; a term that nothing published stands for fits no profile",
     heading="singling out",
     better="lower",
     low=0,

@@ -113,7 +113,8 @@ def _add_measures(good: Sequence[tuple[Row, Outcome]], seed: int) -> None:
         if have:
             bounds = intervals(np.stack([o.of_victims[name] for _, o in have]), have[0][1].times, seed)
             for (row, _), (low, high) in zip(have, bounds, strict=True):
-                row |= {f"{name}_low": rounded(low), f"{name}_high": rounded(high)}
+                ends = (rounded(columns()[name].measure.inside(end)) for end in (low, high))
+                row |= dict(zip((f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
 def _of(kind: type[M], truth: Truth) -> list[M]:

@@ -6,18 +6,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized
+from shoal.anonymizer.base import Anonymized, Release
 from shoal.anonymizer.contract.sample_logs import sample_log
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.evaluation.attacks.linkage import Linkage, attackers, evidence, link, link_later
 from shoal.evaluation.attacks.one_victim import attack
-from shoal.evaluation.attacks.uniqueness import uniqueness
 from shoal.evaluation.attacks.victims import Victims, choose_victims
-from shoal.evaluation.attacks.view import PublishedView
+from shoal.evaluation.attacks.view import SMOOTHINGS, PublishedView
 
 EVERYTHING = 10**6
 
@@ -27,8 +28,8 @@ def profiles() -> Profiles:
     return build_profiles(sample_log(60), Knowledge().words)
 
 
-def released(method: str, profiles: Profiles, **settings: object) -> Anonymized:
-    return make_method(method, settings, Knowledge()).anonymize(profiles)
+def released(method: str, profiles: Profiles, **values: object) -> Anonymized:
+    return make_method(method, values, Knowledge()).anonymize(profiles)
 
 
 def linkage(made: Anonymized, profiles: Profiles, m: int) -> np.ndarray:
@@ -131,6 +132,57 @@ def test_a_term_below_a_published_label_speaks_for_it(
     assert attacked(groups, {"a": "apple", "b": "beef"}, food, release_of, profiles_of) == [1, 1]
 
 
+# The strongest of several attackers
+
+TERMS = ["apple", "orange", "banana", "beef", "chicken", "milk"]
+LABELS = [*TERMS, "Fruit", "Food", "zebra", "zebra|milk"]
+
+
+def literal(release: Release, held: list[set[int]], known: list[list[str]], knowledge: Knowledge) -> list[float]:
+    """The success of an attacker by each smoothing, profile by profile: the mean over victims."""
+    view = PublishedView(release, knowledge)
+    found = []
+    for smoothing in SMOOTHINGS:
+        right = 0.0
+        for own, terms in zip(held, known, strict=True):
+            there, everywhere = view.profiles_over(terms).toarray(), view.whole_over(terms)
+            some = everywhere > 0
+            likely = np.log((1 - smoothing) * there[:, some] + smoothing * everywhere[some]).sum(axis=1)
+            best = set(np.flatnonzero(likely >= likely.max() - 1e-9).tolist())
+            right += sum(1 / release.users[row] for row in own & best) / len(best) if own else 1 / len(held)
+        found.append(right / len(held))
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_linkage_is_that_of_the_strongest_attacker(
+    data: st.DataObject, food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]
+) -> None:
+    profile = st.dictionaries(st.sampled_from(LABELS), st.sampled_from([1, 2, 5]), min_size=1, max_size=6)
+    people = [f"u{i}" for i in range(4)]
+    groups = data.draw(
+        st.lists(st.tuples(profile, st.sets(st.sampled_from(people), min_size=1)), min_size=1, max_size=4)
+    )
+    release, assignment = release_of([(terms, sorted(users)) for terms, users in groups])
+    asked = data.draw(st.lists(st.sets(st.sampled_from(TERMS), min_size=1), min_size=4, max_size=4))
+    profiles = profiles_of({name: " ".join(sorted(terms)) for name, terms in zip(people, asked, strict=True)}, food)
+    victims = choose_victims(profiles, 10)
+    linked = link(PublishedView(release, food), assignment, victims, csr_array(profiles.counts.astype(float)))
+    held = [{row for row, (_, users) in enumerate(groups) if name in users} for name in people]
+    expected = literal(release, held, [sorted(terms) for terms in asked], food)
+    assert linked.success.mean() == pytest.approx(max(expected))
+    assert linked.success.mean() == pytest.approx(expected[SMOOTHINGS.index(linked.smoothing)])
+
+
+def test_an_attacker_who_smooths_less_finds_who_has_all_known_terms(
+    food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]
+) -> None:
+    """A profile full of milk is likelier to whoever smooths much, though it lacks the apple."""
+    groups = [({"milk": 1.0, "apple": 1.0, "beef": 98.0}, ["a"]), ({"milk": 1.0}, ["b"]), ({"apple": 3.0}, ["c"])]
+    assert attacked(groups, {"a": "milk apple"}, food, release_of, profiles_of) == [1]
+
+
 # What is known
 
 
@@ -149,17 +201,7 @@ def test_fewer_known_terms_are_among_more(profiles: Profiles) -> None:
     assert set(np.diff(victims.known(3).indptr).tolist()) == {3}
 
 
-# Uniqueness, the three attackers, and who saw the victim later
-
-
-def test_terms_are_unique_if_they_fit_one_profile(
-    food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]
-) -> None:
-    release, _ = release_of([({"beef": 1, "milk": 1}, ["a"]), ({"Meat": 1}, ["b"]), ({"apple": 1}, ["c"])])
-    profiles = profiles_of({"a": "beef milk", "b": "beef", "c": "apple", "d": "apple milk"}, food)
-    victims = Victims(np.arange(4), profiles, profiles.counts)
-    # a fits the first only, b the first two, c the last only, d none.
-    assert uniqueness(PublishedView(release, food), victims, csr_array(profiles.counts * 1.0)).mean() == 0.5
+# The three attackers, and who saw the victim later
 
 
 def test_the_prosecutor_takes_the_worst_user_the_journalist_the_worst_group(
@@ -167,7 +209,7 @@ def test_the_prosecutor_takes_the_worst_user_the_journalist_the_worst_group(
 ) -> None:
     _, assignment = release_of([({"beef": 1}, ["a", "b"]), ({"milk": 1}, ["c", "d"])])
     victims = choose_victims(profiles_of(dict.fromkeys("abcde", "beef"), food), 10)
-    risks = attackers(Linkage(np.array([0.5, 0.0, 0.3, 0.3, 0.1]), np.zeros(5)), victims, assignment, 2)
+    risks = attackers(Linkage(np.array([0.5, 0.0, 0.3, 0.3, 0.1]), np.zeros((1, 5))), victims, assignment, 2)
     assert (risks.prosecutor, risks.journalist) == (0.5, 0.3)
     assert risks.marketer == pytest.approx(0.24)
 
@@ -194,7 +236,7 @@ def test_one_victim_is_attacked_as_all_are(profiles: Profiles) -> None:
     linked = link(view, made.assignment, victims, known)
     for row in range(20):
         terms = [profiles.terms[t] for t in known.indices[known.indptr[row] : known.indptr[row + 1]]]
-        assert attack(view, terms).picked[0] == linked.picked[row]
+        assert attack(view, terms, smoothing=linked.smoothing).picked[0] == linked.picked[0, row]
 
 
 def test_belief_is_shared_among_users_by_the_likelihood(food: Knowledge, release_of: Callable[..., Any]) -> None:
