@@ -108,7 +108,7 @@ class Column:
     @property
     def short(self) -> str:
         """As papers write it: linkage@5."""
-        return self.title if self.at is None else f"{self.measure.name}@{self.at}"
+        return self.title if self.at is None else f"{self.measure.name.rstrip('_')}@{self.at}"
 
     @property
     def says(self) -> str:

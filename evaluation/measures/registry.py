@@ -16,7 +16,7 @@ ENTRY_POINTS = "shoal.measures"
 # In the order of the results; a file that is not named here stands behind these.
 _FILES = (
     "precision", "linkage", "singling_out", "losses", "patterns", "profile_shape", "srp", "released",
-    "sensitive", "linkability", "cost",
+    "sensitive", "linkability", "server", "cost",
 )  # fmt: skip
 
 

@@ -1,0 +1,150 @@
+"""What does the searching server learn? Some searches of one person, each a query beside the published profile.
+
+The server sees streams: a few searches of one person, whom it knows by no name, and the published profile that
+re-ranked them. An attacker there who knows some terms of a victim looks for the victim's stream. A known term speaks
+for a stream by what was typed in it and by its profile; how much each counts, and how to smooth, the attacker may
+choose, and the strongest choice counts. One who looks at the queries alone is such an attacker, too: what the published
+profile adds is the difference between both.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numba import njit
+from scipy.sparse import csr_array
+
+from shoal.anonymizer.base import Assignment, Release, find_names, profiles_of
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import query_term_counts
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.attacks.linkage import in_blocks, whole
+from shoal.evaluation.attacks.victims import Victims
+from shoal.evaluation.attacks.view import PublishedView
+
+QUERY_SHARES = (0.0, 0.1, 0.5, 1.0)  # of a stream's terms, those taken from what was typed; the rest from the profile
+SMOOTHINGS = (1e-9, 0.1, 0.5)
+_TIE = 1e-9
+_LEAST = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """What the server sees of each user: the terms of some searches, and the row of the profile that serves."""
+
+    searched: np.ndarray  # bool: whether there is a stream at all
+    typed: csr_array  # users x terms: the share of each term in the user's searches
+    view: PublishedView  # of the profiles that serve users
+    row: np.ndarray  # the profile of each user
+
+
+def see_streams(
+    release: Release, assignment: Assignment, users: pl.Series, knowledge: Knowledge, searches: QueryLog,
+    terms: list[str], s: int, seed: int = 0,
+) -> Streams:  # fmt: skip
+    """Up to `s` searches of each user, drawn from a log; fewer are among more."""
+    rows, row = profiles_of(users, release, assignment)
+    served = replace(
+        release, pseudonyms=[""] * rows.shape[0], users=np.bincount(row, minlength=rows.shape[0]), weights=rows
+    )
+    searched, typed = _draw(searches, users, knowledge, terms, s, seed)
+    return Streams(searched, typed, PublishedView(served, knowledge), row.astype(np.int64))
+
+
+def _draw(
+    log: QueryLog, users: pl.Series, knowledge: Knowledge, terms: list[str], s: int, seed: int
+) -> tuple[np.ndarray, csr_array]:
+    user = find_names(log.users, users)[log.user]
+    order = np.lexsort((np.random.default_rng(seed).random(len(log)), log.user))
+    place = np.empty(len(log), dtype=np.int64)
+    place[order] = np.arange(len(log)) - log.start[log.user]
+    seen = np.flatnonzero((place < s) & (user >= 0))
+    asked = csr_array((np.ones(len(seen)), (user[seen], log.query[seen])), shape=(len(users), len(log.queries)))
+    words, holds = query_term_counts(log, knowledge.words)
+    typed = csr_array(asked @ holds.astype(float))
+    total = np.maximum(1.0, np.asarray(typed.sum(axis=1)).ravel())
+    typed.data = typed.data / np.repeat(total, np.diff(typed.indptr))
+    searched = np.bincount(user[seen], minlength=len(users)) > 0
+    return searched, csr_array(typed @ _renamed(words, terms))
+
+
+def _renamed(words: list[str], terms: list[str]) -> csr_array:
+    """Words x terms, 1 where both are the same."""
+    number = {term: t for t, term in enumerate(terms)}
+    pairs = [(w, number[word]) for w, word in enumerate(words) if word in number]
+    row, column = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return csr_array((np.ones(len(pairs)), (row, column)), shape=(len(words), len(terms)))
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """For each victim the chance that the stream which the attacker takes for the victim's is it."""
+
+    both: np.ndarray  # by queries and published profiles
+    queries: np.ndarray  # by the queries alone
+
+
+def attack_streams(streams: Streams, victims: Victims, known: csr_array, progress: Progress = silent) -> Served:
+    """Attack every victim with what is known: victims x terms. Ties are shared; who never searches is only guessed."""
+    used = np.unique(known.indices)
+    told = csr_array(known[:, used])
+    terms = [victims.profiles.terms[t] for t in used]
+    profiles, typed = csr_array(streams.view.profiles_over(terms).T), csr_array(csr_array(streams.typed[:, used]).T)
+    published, asked = streams.view.whole_over(terms), np.asarray(typed.mean(axis=1)).ravel()
+    chance = 1 / max(1, len(victims.profiles))
+    given = [*whole(told)[:2], *whole(profiles), *whole(typed), victims.user, streams.searched, streams.row]
+    tries: dict[float, list[np.ndarray]] = {share: [] for share in QUERY_SHARES}
+    for share in QUERY_SHARES:
+        background = np.maximum(share * asked + (1 - share) * published, _LEAST)
+        for smoothing in SMOOTHINGS:
+            settings = [background, share, (1 - smoothing) / smoothing, chance]
+            tries[share].append(in_blocks(len(victims), _find_stream, [*given, *settings], progress)[0])
+    return Served(_strongest([one for share in QUERY_SHARES for one in tries[share]]), _strongest(tries[1.0]))
+
+
+def _strongest(tries: list[np.ndarray]) -> np.ndarray:
+    return max(tries, key=lambda success: float(success.sum()))
+
+
+@njit(cache=True)
+def _find_stream(
+    victims: np.ndarray, told_start: np.ndarray, told: np.ndarray,
+    profile_start: np.ndarray, profile: np.ndarray, published: np.ndarray,
+    stream_start: np.ndarray, stream: np.ndarray, typed: np.ndarray,
+    user: np.ndarray, searched: np.ndarray, row: np.ndarray,
+    background: np.ndarray, share: float, odds: float, chance: float,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """The success against each victim, twice.
+
+    A stream scores by the sum over known terms of log(1 + odds (share typed + (1 - share) published) / background).
+    """
+    success = np.full(len(victims), chance)
+    by_profile = np.zeros(row.max() + 1)
+    held = np.zeros(row.max() + 1)  # how much each profile holds of one term
+    for i, victim in enumerate(victims):
+        if not searched[user[victim]]:
+            continue
+        by_profile[:] = 0.0
+        terms = told[told_start[victim] : told_start[victim + 1]]
+        for t in terms:
+            for j in range(profile_start[t], profile_start[t + 1]):
+                by_profile[profile[j]] += np.log1p(odds * (1 - share) * published[j] / background[t])
+        score = by_profile[row]
+        for t in terms if share > 0 else terms[:0]:
+            for j in range(profile_start[t], profile_start[t + 1]):
+                held[profile[j]] = odds * (1 - share) * published[j] / background[t]
+            for j in range(stream_start[t], stream_start[t + 1]):
+                before = held[row[stream[j]]]
+                after = before + odds * share * typed[j] / background[t]
+                score[stream[j]] += np.log1p(after) - np.log1p(before)
+            for j in range(profile_start[t], profile_start[t + 1]):
+                held[profile[j]] = 0.0
+        best, ties = -1.0, 0
+        for u in range(len(score)):
+            if searched[u] and score[u] > best + _TIE:
+                best, ties = score[u], 1
+            elif searched[u] and score[u] >= best - _TIE:
+                ties += 1
+        success[i] = 1 / ties if score[user[victim]] >= best - _TIE else 0.0
+    return success, success
