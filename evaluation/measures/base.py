@@ -48,6 +48,7 @@ class Measure:
     interval: Which = False  # has a 95 % bootstrap interval over people
     main: Which = False  # stands in the first columns of the results
     headline: Which = False  # is one of the few that a short table shows
+    thorough: bool = False  # runs the method once more, so it is taken only where it is asked for by name
 
     @property
     def range(self) -> str:

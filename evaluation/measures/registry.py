@@ -13,10 +13,11 @@ from shoal.evaluation.measures.base import HEADINGS, Column, Measure
 
 M = TypeVar("M", bound=Measure)
 ENTRY_POINTS = "shoal.measures"
+GROUPS = ("all", "thorough")  # names of several measures at once
 # In the order of the results; a file that is not named here stands behind these.
 _FILES = (
     "precision", "linkage", "singling_out", "losses", "patterns", "profile_shape", "srp", "released",
-    "sensitive", "linkability", "server", "cost",
+    "sensitive", "linkability", "attackers", "cost",
 )  # fmt: skip
 
 
@@ -58,12 +59,18 @@ def columns() -> dict[str, Column]:
 
 
 def columns_named(names: Iterable[str]) -> list[str]:
-    """The columns that are meant by names of columns or of whole measures."""
+    """The columns that are meant by names of columns, of whole measures, or of a group.
+
+    `all` are those that are taken when nothing is said, `thorough` those that run the method once more.
+    """
     found: dict[str, None] = {}
     for name in names:
-        if name not in columns() and name not in measures():
-            raise InputError(f"no measure {name!r}: choose from {', '.join(columns())}")
-        found |= dict.fromkeys([name] if name in columns() else [c.name for c in measures()[name].columns])
+        if name in GROUPS:
+            found |= dict.fromkeys(c.name for c in columns().values() if c.measure.thorough == (name == "thorough"))
+        elif name not in columns() and name not in measures():
+            raise InputError(f"no measure {name!r}: choose from {', '.join([*GROUPS, *columns()])}")
+        else:
+            found |= dict.fromkeys([name] if name in columns() else [c.name for c in measures()[name].columns])
     return list(found)
 
 
@@ -87,7 +94,7 @@ def describe(measure: Measure) -> dict[str, object]:
     return {
         "name": measure.name, "title": measure.told(measure.title), "says": measure.told(measure.says),
         "formula": measure.told(measure.formula), "heading": measure.heading, "better": measure.better,
-        "range": measure.range, "unit": measure.unit, "paper": measure.paper,
+        "range": measure.range, "unit": measure.unit, "paper": measure.paper, "thorough": measure.thorough,
         "columns": [column.name for column in measure.columns],
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Assignment, Claim, Release, Suppressed
+from shoal.anonymizer.base import Assignment, Claim, Method, Release, Suppressed
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
@@ -18,7 +18,7 @@ from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
 from shoal.evaluation.measures.base import Column, ReleaseMeasure
 from shoal.evaluation.measures.occurrences import NEAR, Standing, stand
-from shoal.evaluation.measures.registry import columns, measures_of
+from shoal.evaluation.measures.registry import columns, columns_named, measures_of
 from shoal.evaluation.statistics import intervals
 
 T = TypeVar("T")
@@ -37,6 +37,7 @@ class MeasuredRelease:
     claim: Claim | None = None  # what the release promises
     suppressed: Suppressed | None = None  # what the method says it left out
     later_log: QueryLog | None = None  # what the same users asked later
+    method: Method | None = None  # for the measures that run it once more
     progress: Progress = silent
     _made: dict[Any, Any] = field(default_factory=dict)
 
@@ -92,8 +93,8 @@ class Measurements:
 
 
 def take_measures(measured: MeasuredRelease, wanted: Iterable[str] = ()) -> Measurements:
-    """All measures, or those with a column that is wanted. One that does not apply is absent."""
-    names = set(wanted) or set(columns())
+    """All measures that do not run the method once more, or those wanted. One that does not apply is absent."""
+    names = set(wanted) or set(columns_named(["all"]))
     values: dict[str, float] = {}
     of_victims: dict[str, np.ndarray] = {}
     for measure in measures_of(ReleaseMeasure):

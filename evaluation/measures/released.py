@@ -26,24 +26,28 @@ def _occurrences(measured: MeasuredRelease) -> float | None:
     return None if measured.release.queries is None else released_occurrences(measured.release, measured.log)
 
 
-def _as_typed(measured: MeasuredRelease) -> bool:
+def published_as_typed(measured: MeasuredRelease) -> bool:
     """Concepts in the place of queries are no words that an attacker could know."""
     return measured.release.queries is not None and not measured.release.generalized.any()
 
 
 def _distinct(measured: MeasuredRelease) -> float | None:
-    return released_distinct(measured.release, measured.log) if _as_typed(measured) else None
+    return released_distinct(measured.release, measured.log) if published_as_typed(measured) else None
 
 
 def _linkage(measured: MeasuredRelease, m: int) -> float | None:
-    if not _as_typed(measured):
+    if not published_as_typed(measured):
         return None
     return query_linkage(measured.release, measured.assignment, measured.log, measured.most_victims, m, measured.seed)
 
 
 def _shares(measured: MeasuredRelease) -> RareTermShare | None:
     k = measured.claim.values.get("k") if measured.claim is not None else None
-    return rare_term_share(measured.release, measured.log, k) if isinstance(k, int) and _as_typed(measured) else None
+    return (
+        rare_term_share(measured.release, measured.log, k)
+        if isinstance(k, int) and published_as_typed(measured)
+        else None
+    )
 
 
 def _rare(measured: MeasuredRelease) -> float | None:

@@ -107,7 +107,7 @@ class Laboratory:
             start = time.perf_counter()
             made = method.run(self.workload.train, profiles=self.profiles, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
-        scores, measured = self._scores(made), self._measures(made, seed, progress)
+        scores, measured = self._scores(made), self._measures(made, method, seed, progress)
         return Cell(scores, measured, seconds, memory.megabytes, time.perf_counter() - start)
 
     def _warm_up(self, method: Method, progress: Progress) -> None:
@@ -129,14 +129,14 @@ class Laboratory:
         )
         return {name: values for truth in workload.truths for name, values in truth.scores(cosine).items()}
 
-    def _measures(self, made: Anonymized, seed: int, progress: Progress) -> Measurements:
+    def _measures(self, made: Anonymized, method: Method, seed: int, progress: Progress) -> Measurements:
         """Attacks on the release and its utility: all, or those that are wanted."""
         wanted = [name for name in columns_of(ReleaseMeasure) if name in self.experiment.measures]
         if self.experiment.measures and not wanted:
             return NOTHING
         measured = MeasuredRelease(
             made.release, made.assignment, self.workload.train, self.knowledge, seed, self.experiment.victims,
-            made.claim, made.suppressed, later_log=self.workload.test, progress=progress,
+            made.claim, made.suppressed, self.workload.test, method, progress,
         )  # fmt: skip
         return take_measures(measured, wanted)
 

@@ -4,11 +4,12 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import read_release
 from shoal.cli.options import Commands, add_knowledge_options, add_log_options, log_of
 from shoal.cli.printing import bar, print_json, print_table
 from shoal.corpus.knowledge import Knowledge
-from shoal.evaluation.measures.registry import columns
+from shoal.evaluation.measures.registry import columns, columns_named
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
 
@@ -19,11 +20,16 @@ def add_commands(commands: Commands) -> None:
     add_knowledge_options(parser)
     parser.add_argument("--victims", type=int, default=1000, help="users that are attacked, at most (1000)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--measures",
+        help="only these columns, with commas between; `thorough` are those that run the method again (all)",
+    )
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_measure)
 
 
 def run_measure(options: argparse.Namespace) -> None:
+    wanted = columns_named(name.strip() for name in (options.measures or "").split(",") if name.strip())
     stored = read_release(options.release, Knowledge(options.taxonomy, options.dictionary))
     knowledge = stored.knowledge
     if options.directory:  # the words stay those that the release was made with
@@ -34,8 +40,9 @@ def run_measure(options: argparse.Namespace) -> None:
         release = MeasuredRelease(
             stored.release, stored.assignment, log, knowledge, options.seed, options.victims,
             stored.manifest.claim, stored.manifest.suppressed, progress=progress,
+            method=make_method(stored.manifest.method, stored.manifest.parameters, stored.knowledge),
         )  # fmt: skip
-        measured = measure_release(release)
+        measured = measure_release(release, wanted)
     if options.json:
         print_json(measured)
     else:

@@ -9,6 +9,8 @@ from shoal.cli.printing import markdown_table, print_json
 from shoal.evaluation.measures.base import HEADINGS, Measure
 from shoal.evaluation.measures.registry import describe, find_measure, measures
 
+_THOROUGH = "runs the method once more: only where it is asked for, by --measures with its name or `thorough`"
+
 
 def add_commands(commands: Commands) -> None:
     parser = commands.add_parser("measures", help="what is measured: formula, range, which way is better, paper")
@@ -39,6 +41,7 @@ def _print_measure(measure: Measure) -> None:
         f"range             {measure.range}{better}",
         f"about             {measure.heading}",
         *([f"paper             {measure.paper}"] if measure.paper else []),
+        *([f"cost              {_THOROUGH}"] if measure.thorough else []),
         f"columns           {', '.join(column.name for column in measure.columns)}",
     ]
     for line in lines:
@@ -61,4 +64,5 @@ def _row(measure: Measure) -> list[object]:
     told = describe(measure)
     names = ", ".join(f"`{column.name}`" for column in measure.columns)
     title = f"**{told['title']}** {names}"
-    return [title, told["says"], told["formula"], measure.better, measure.range, measure.paper]
+    formula = f"{told['formula']} ({_THOROUGH})" if measure.thorough else told["formula"]
+    return [title, told["says"], formula, measure.better, measure.range, measure.paper]
