@@ -1,14 +1,17 @@
 """How is a release measured from the command line? shoal measure."""
 
 import argparse
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import read_release
 from shoal.cli.options import Commands, add_knowledge_options, add_log_options, log_of
 from shoal.cli.printing import bar, print_json, print_table
+from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
+from shoal.evaluation.attacks.worst_off import AtRisk, RiskBy, risk_by_property, worst_off
+from shoal.evaluation.measures.linkage import CHOSEN
 from shoal.evaluation.measures.registry import columns, columns_named
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
@@ -23,6 +26,9 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "--measures",
         help="only these columns, with commas between; `thorough` are those that run the method again (all)",
+    )
+    parser.add_argument(
+        "--worst", type=int, default=0, metavar="N", help="name the N users who are found most surely, and say why"
     )
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_measure)
@@ -43,8 +49,25 @@ def run_measure(options: argparse.Namespace) -> None:
             method=make_method(stored.manifest.method, stored.manifest.parameters, stored.knowledge),
         )  # fmt: skip
         measured = measure_release(release, wanted)
+        worst, why = _worst_off(release, options.worst)
     if options.json:
-        print_json(measured)
-    else:
-        rows = [[name, value, columns()[name].title] for name, value in measured.items()]
-        print_table(rows, ["measure", "value", "what"])
+        more = {"worst_off": [asdict(one) for one in worst], "risk_by": [asdict(part) for part in why]}
+        print_json(measured | (more if options.worst else {}))
+        return
+    print_table(
+        [[name, value, columns()[name].title] for name, value in measured.items()], ["measure", "value", "what"]
+    )
+    for rows in (worst, why):
+        if rows:
+            print()
+            print_table([list(asdict(row).values()) for row in rows], [field.name for field in fields(rows[0])])
+
+
+def _worst_off(release: MeasuredRelease, most: int) -> tuple[list[AtRisk], list[RiskBy]]:
+    """By the attack of linkage@5: names of users, which stay on this side of the wall as the assignment does."""
+    if most < 0:
+        raise InputError(f"--worst {most} is not allowed: give a number of users from 0")
+    if most == 0 or not len(release.victims):
+        return [], []
+    given = (release.view, release.assignment, release.victims, release.known(CHOSEN), release.linked(CHOSEN))
+    return worst_off(*given, most), risk_by_property(*given)
