@@ -82,18 +82,22 @@ class People:
         """Some people to begin with; the same on every page."""
         return tuple(self.find(limit=_FEATURED))
 
-    def find(self, text: str = "", limit: int = 24, skip: int = 0) -> list[Person]:
+    def find(self, text: str = "", limit: int = 24) -> list[Person]:
         """Users whose interests or name the text fits; those with most of it first."""
+        return [self.at(int(row)) for row in self.matching(text)[:limit]]
+
+    def matching(self, text: str = "") -> np.ndarray:
+        """The same as rows of the profiles; without a text everybody."""
         wanted = tokenize(text)
-        rows = self._matching(wanted) if wanted else self._in_hash_order
-        return [self.at(int(row)) for row in rows[skip : skip + limit]]
+        return self._matching(wanted) if wanted else self._in_hash_order
 
     @cached_property
     def _in_hash_order(self) -> np.ndarray:
-        """Users with enough of a profile to look at, in an order that says nothing."""
+        """All users in an order that says nothing, but those with enough of a profile to look at first."""
         order = self._sorted_keys[1]
         enough = min(_ENOUGH_TERMS, int(np.median(self._profiles.size))) if len(self) else 0
-        return order[self._profiles.size[order] >= max(enough, 1)]
+        few = self._profiles.size[order] < max(enough, 1)
+        return np.concatenate([order[~few], order[few]])
 
     def _matching(self, wanted: list[str]) -> np.ndarray:
         score = np.zeros(len(self))

@@ -25,7 +25,6 @@ from shoal.webapp.searcher import pages, render
 from shoal.webapp.searcher.knows import Cover, generalized_labels
 
 SHOWN = 6
-_OFFERED = 60
 _MOST = 20
 # The release to compare with: every profile as it is. It need not have been made by an operator.
 ORIGINAL = "original"
@@ -160,8 +159,7 @@ def attack() -> str:
     m, seed = int(read_number(request.args, "m", 5, 1, _MOST)), int(read_number(request.args, "seed", 1, 0, 10**6))
     chosen = [term for term in request.args.getlist("term") if term in dict(own)][:_MOST]
     known = chosen or draw_terms(person, service().profiles, m, seed)
-    offered = [term for term, _ in own[:_OFFERED]]
-    offered += [term for term in known if term not in offered]
+    offered = [term for term, _ in own]
     target = choose_target(asked, on_original)
     return render(
         "attack", asked, attack=play(target, person, known, service()), target=target, offered=offered, m=m,

@@ -15,8 +15,10 @@ _PLACES = ("/", "/search", "/knows", "/attack")
 def people() -> str:
     asked = read_asked(request.args)
     find = clean_query(request.args.get("find", ""))[:100]
-    page = int(read_number(request.args, "page", 1, 1, 10))
-    found = service().people.find(find, _PER_PAGE + 1, (page - 1) * _PER_PAGE)
+    everybody = service().people.matching(find)
+    last = max(1, -(-len(everybody) // _PER_PAGE))
+    page = int(read_number(request.args, "list", 1, 1, last))
+    found = [service().people.at(int(row)) for row in everybody[(page - 1) * _PER_PAGE : page * _PER_PAGE]]
     to = request.args.get("to", "/")
     chosen = to if to in _PLACES else "/"
-    return render("people", asked, find=find, found=found[:_PER_PAGE], more=len(found) > _PER_PAGE, to=chosen)
+    return render("people", asked, find=find, found=found, to=chosen, at=page, last=last, matching=len(everybody))

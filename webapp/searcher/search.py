@@ -1,6 +1,6 @@
 """/ and /search: how do the three rankings of one query differ? Plain, personalized and anonymized, side by side."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -15,7 +15,7 @@ from shoal.search.personal import PLAIN, Found, Result, search
 from shoal.search.rerank import Ranking
 from shoal.webapp.core.context import service
 from shoal.webapp.core.formats import source_of
-from shoal.webapp.core.question import PAGE_SIZE, Asker, Question, look_up, read_asked, read_question
+from shoal.webapp.core.question import PAGE_SIZE, Asked, Asker, Question, look_up, read_asked, read_question
 from shoal.webapp.core.service import SearchService
 from shoal.webapp.searcher import pages, render
 
@@ -115,6 +115,17 @@ def _with_document(result: Result, service: SearchService) -> ShownResult:
     return ShownResult(**vars(result), title=document.title, source=source_of(document.url), date=document.date[:10])
 
 
+def look_up_or_sample(question: Question) -> tuple[Asked, bool]:
+    """Where nobody was picked, somebody is shown, so that there is something to compare; a simulated one only.
+
+    The question stays nobody's: who is shown gets into no form and no link, and a browser's own group may follow.
+    """
+    sampled = not (question.user or question.group) and service().simulated
+    if not sampled:
+        return look_up(question), False
+    return replace(look_up(question.but(user=service().people.featured[0].key)), question=question), True
+
+
 @pages.get("/")
 def start() -> str:
     return render("start", read_asked(request.args), examples=_EXAMPLES)
@@ -123,12 +134,9 @@ def start() -> str:
 @pages.get("/search", endpoint="search")
 def search_page() -> ResponseReturnValue:
     question = read_question(request.args)
-    sampled = bool(question.query) and not (question.user or question.group) and service().simulated
-    if sampled:  # without a person there is nothing to compare, and a simulated one has nothing to hide
-        question = question.but(user=service().people.featured[0].key)
-    asked = look_up(question)
     if not question.query:
         return redirect(question.but(page=1).address("/"))
+    asked, sampled = look_up_or_sample(question)
     comparison = compare(question, asked.asker, service())
     response = make_response(render("search", asked, comparison=comparison, sampled=sampled))
     response.headers["Server-Timing"] = ", ".join(

@@ -38,8 +38,14 @@ export async function findGroup(release) {
 async function prepare(form) {
   const note = document.querySelector("[data-mine]");
   note.hidden = false;
-  note.textContent = "Your browser profile is on.";
-  const found = await findGroup(form.elements.release.value);
+  note.textContent = "Your browser profile is on. Comparing it with the public profiles …";
+  let found;
+  try {
+    found = await findGroup(form.elements.release.value);
+  } catch {
+    note.textContent = "Your browser profile is on, but the public profiles could not be read: this search has no group. Load the page again.";
+    return;
+  }
   if (!found) {
     note.textContent = "Your browser profile is on. It has no group yet: search for something first.";
     return;

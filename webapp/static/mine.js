@@ -53,7 +53,13 @@ async function showGroup(on, all) {
     return;
   }
   place.textContent = "Comparing with the public profiles …";
-  const found = await findGroup(page.dataset.release);
+  let found;
+  try {
+    found = await findGroup(page.dataset.release);
+  } catch {
+    place.textContent = "The public profiles could not be read, so no group is sent. Load the page again.";
+    return;
+  }
   if (!found) {
     place.textContent = "No published profile shares a word with yours, so no group is sent.";
     return;

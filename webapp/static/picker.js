@@ -16,8 +16,15 @@ function enliven(picker) {
     const mine = ++latest;
     await new Promise((done) => setTimeout(done, 120));
     if (mine !== latest) return;
-    const answer = await fetch(`/api/v1/users?limit=24&find=${encodeURIComponent(box.value)}`);
-    if (answer.ok && mine === latest) show(picker, (await answer.json()).users);
+    const list = picker.querySelector(".picker-list");
+    list.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(`/api/v1/users?limit=24&find=${encodeURIComponent(box.value)}`);
+      if (mine === latest) show(picker, (await answer.json()).users);
+    } catch {
+      if (mine === latest) list.replaceChildren(element("li", "The server did not answer: type on to try again."));
+    }
+    if (mine === latest) list.removeAttribute("aria-busy");
   });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter") event.preventDefault();
@@ -36,6 +43,7 @@ function show(picker, users) {
   });
   const nobody = element("li", "Nobody here has an interest that begins so.");
   picker.querySelector(".picker-list").replaceChildren(...(rows.length ? rows : [nobody]));
+  picker.querySelector("[data-found]").textContent = rows.length === 1 ? "1 person" : `${rows.length || "no"} people`;
 }
 
 function element(name, text, ...children) {

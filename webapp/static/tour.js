@@ -1,4 +1,5 @@
-// What does somebody see on a first visit? A short tour in a few steps, told once, skipped by Escape.
+// What does somebody see on a first visit? A short tour in a few steps, told once, skipped by Escape. It never takes the
+// focus from the search box by itself: whoever comes to search types on.
 const TOURED = "shoal.toured";
 const STEPS = [
   [".searchline", "Search as always", "Type a query. The engine’s answer to the words alone is the plain ranking."],
@@ -12,12 +13,14 @@ export function startTour() {
   if (!document.querySelector(".searchline")) return;
   if (again) {
     again.hidden = false;
-    again.addEventListener("click", () => run(0));
+    again.addEventListener("click", () => run(0, true));
   }
+  document.addEventListener("keydown", (event) => event.key === "Escape" && document.querySelector(".tour") && run(STEPS.length));
+  document.querySelector(".searchbox").addEventListener("submit", () => localStorage.setItem(TOURED, "yes"));
   if (!localStorage.getItem(TOURED) && location.pathname === "/") run(0);
 }
 
-function run(step) {
+function run(step, focus = false) {
   document.querySelector(".tour")?.remove();
   document.querySelectorAll(".tour-target").forEach((one) => one.classList.remove("tour-target"));
   if (step >= STEPS.length) return end();
@@ -26,19 +29,19 @@ function run(step) {
   target.classList.add("tour-target");
   const card = document.createElement("div");
   card.className = "tour";
-  card.setAttribute("role", "dialog");
+  card.setAttribute("role", "region");
   card.setAttribute("aria-labelledby", "tour-title");
+  card.setAttribute("aria-live", "polite");
   const head = Object.assign(document.createElement("h2"), { id: "tour-title", textContent: title });
   const body = Object.assign(document.createElement("p"), { textContent: text });
   const at = Object.assign(document.createElement("span"), { className: "tour-at", textContent: `${step + 1} of ${STEPS.length}` });
   const last = step === STEPS.length - 1;
   const buttons = document.createElement("div");
   buttons.className = "tour-buttons";
-  buttons.append(at, button("Skip", "", () => run(STEPS.length), last), button(last ? "Done" : "Next", "primary", () => run(step + 1)));
+  buttons.append(at, button("Skip", "", () => run(STEPS.length), last), button(last ? "Done" : "Next", "primary", () => run(step + 1, true)));
   card.append(head, body, buttons);
-  card.addEventListener("keydown", (event) => event.key === "Escape" && run(STEPS.length));
-  document.body.append(card);
-  card.querySelector(".primary").focus({ preventScroll: true });
+  document.querySelector("main").prepend(card);
+  if (focus) card.querySelector(".primary").focus();
 }
 
 function button(text, kind, act, hidden = false) {

@@ -49,7 +49,10 @@ def test_a_search_shows_three_columns_with_moves_and_figures(
     page.screenshot(path=screenshots / f"1-search-whole-{width}.png", full_page=True)
 
 
-def test_nothing_is_wider_than_the_window(page: Page, someone: str) -> None:
+def test_nothing_is_wider_than_the_window(page: Page, width: Width, someone: str) -> None:
+    """Nor than the smallest phone, nor at twice the size of letters."""
+    narrow = {"width": 320, "height": 640} if width == "phone" else {"width": 640, "height": 450}
+    page.set_viewport_size(narrow)  # type: ignore[arg-type]
     paths = ("/", f"/search?q=climate&user={someone}", f"/knows?user={someone}", f"/attack?user={someone}", "/mine")
     for path in (*paths, "/people", "/document/0", "/api", "/nothing-here"):
         page.goto(path) if path != "/nothing-here" else None
@@ -93,6 +96,25 @@ def test_the_slider_ranks_again_without_leaving_the_page(page: Page, width: Widt
     expect(page.locator(".column-personalized .move.same")).to_have_count(10)
 
 
+def test_the_slider_keeps_reasons_open_and_goes_back_when_nobody_answers(
+    page: Page, width: Width, someone: str
+) -> None:
+    search_as(page, someone, weight=0.5)
+    show(page, "plain", width)
+    first = page.locator(".column-plain .result").first
+    first.locator(".why summary").click()
+    expect(first.locator(".reason")).to_be_visible()
+    page.locator("input[type=range]").fill("0.55")
+    page.wait_for_url("**weight=0.55**")
+    expect(page.locator("[data-status]")).to_have_text("Ranked again: the profile counts 55 %.")
+    expect(page.locator(".column-plain .result").first.locator(".reason")).to_be_visible()
+    page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('offline')); }")
+    page.locator("input[type=range]").fill("0.1")
+    expect(page.locator("[data-status].failed")).to_contain_text("still those from before")
+    expect(page.locator("output").first).to_have_text("55 %")
+    assert page.locator("input[type=range]").input_value() == "0.55"
+
+
 def test_why_opens_in_place_and_says_whose_each_term_is(
     page: Page, width: Width, someone: str, screenshots: Path
 ) -> None:
@@ -127,7 +149,7 @@ def test_keys_lead_to_the_box_and_through_the_results(page: Page, width: Width, 
 def test_a_misspelt_query_leads_to_the_right_one(page: Page) -> None:
     page.goto("/search?q=immigrattion")
     page.locator(".suggestion a").click()
-    page.wait_for_url("**/search?q=immigration&*")
+    page.wait_for_url("**/search?q=immigration**")
     expect(page.locator(".column-anonymized .result").first).to_be_visible()
 
 
@@ -188,6 +210,9 @@ def test_the_tour_is_told_once(browser: Browser, server: Server, size: dict[str,
         page = context.new_page()
         page.goto("/")
         expect(page.locator(".tour")).to_contain_text("1 of 4")
+        page.keyboard.type("oil")
+        expect(page.locator("#q")).to_have_value("oil")
+        assert not _overlap(page, ".tour", ".examples")
         page.screenshot(path=screenshots / f"6-tour-{size['width']}.png")
         for _ in range(4):
             page.locator(".tour .primary").click()
@@ -252,6 +277,14 @@ def test_axe_finds_nothing_wrong(
                 page.locator(".reason").first.wait_for()
             found += [(place, one["id"], one["nodes"][0]["html"][:120]) for one in _violations(page, options)]
     assert not found
+
+
+def _overlap(page: Page, one: str, other: str) -> bool:
+    a, b = (page.locator(part).bounding_box() for part in (one, other))
+    assert a is not None
+    assert b is not None
+    beside = a["x"] >= b["x"] + b["width"] or b["x"] >= a["x"] + a["width"]
+    return not (beside or a["y"] >= b["y"] + b["height"] or b["y"] >= a["y"] + a["height"])
 
 
 def _violations(page: Page, options: dict[str, list[str]]) -> list[dict[str, Any]]:

@@ -56,8 +56,14 @@ def test_searches_and_opened_results_are_kept_and_only_the_group_is_sent(
     expect(page.locator("[data-mine]")).to_contain_text("you search as one of")
     title = page.locator(".result h3 a:visible").first.inner_text()
     page.locator(".result h3 a:visible").first.click()
-    page.wait_for_url("**/document/*")
-    assert stored(page)[0]["query"] == "climate change"
+    page.wait_for_url("**/document/**")
+    page.go_back()
+    expect(page.locator("[data-mine]")).to_contain_text("you search as one of")
+    page.locator("#q").fill("oil pipeline")  # from the page of results, where a sampled person was shown
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=oil+pipeline**group=p**")
+    expect(page.locator(".fish-me")).to_have_count(0)
+    assert [one["query"] for one in stored(page)] == ["climate change", "oil pipeline"]
     assert stored(page)[0]["opened"] == [title]
     page.goto("/")
     expect(page.locator("[data-mine]")).to_contain_text("you search as one of")

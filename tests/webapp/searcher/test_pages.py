@@ -3,8 +3,10 @@
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -234,3 +236,57 @@ def test_profiles_of_a_release_that_never_served_are_not_given_out(
     assert client.get(address).status_code == 200
     monkeypatch.setattr(app.extensions["shoal.releases"], "was_active", lambda release_id: False)
     assert client.get(address).status_code == 404
+
+
+def test_a_sampled_person_is_shown_and_slips_into_no_form(client: FlaskClient) -> None:
+    page = search(client, q="climate change")
+    form = page[page.index('<form class="searchbox"') : page.index("</form>", page.index('<form class="searchbox"'))]
+    assert 'name="user"' not in form
+    paging = re.findall(r'<nav class="paging".*?</nav>', page, re.S)[0]
+    assert "user=" not in paging
+    why = re.search(r'href="(/why\?[^"]+column=personalized)"', page)
+    assert why is not None
+    assert client.get(unescape(why[1])).status_code == 200
+
+
+def test_the_list_of_people_leads_to_everybody_and_back(client: FlaskClient, app: Flask) -> None:
+    keys: list[str] = []
+    address, seen = "/people", 0
+    while address:
+        page = client.get(address).text
+        keys += re.findall(r'class="person" href="/\?user=(\w+)', page)
+        assert ('rel="prev"' in page) == (seen > 0)
+        found = re.search(r'rel="next" href="([^"]+)"', page)
+        address, seen = unescape(found[1]) if found else "", seen + 1
+    everybody = app.extensions["shoal.service"].people.find(limit=10**6)
+    assert keys == [person.key for person in everybody]
+    assert client.get("/people?list=100000").status_code == 400
+
+
+def test_a_document_leads_back_to_the_search_it_was_found_by(client: FlaskClient, someone: str) -> None:
+    page = search(client, q="climate change", user=someone, page=2)
+    link = re.search(r'<h3><a href="(/document/[^"]+)"', page)
+    assert link is not None
+    document = client.get(unescape(link[1])).text
+    back = re.search(r'<a href="(/search[^"]+)">← Back to the results', document)
+    assert back is not None
+    assert client.get(unescape(back[1])).text == page
+    assert "Back to the search page" in client.get("/document/0").text
+
+
+def test_who_brings_a_profile_of_the_own_is_not_drawn_as_one_of_the_group(client: FlaskClient, someone: str) -> None:
+    profiles = client.get("/api/v1/releases/current/profiles").json
+    as_group = search(client, q="climate", group=profiles["ids"][0], release=profiles["release_id"])
+    assert 'class="fish"' in as_group
+    assert "fish-me" not in as_group
+    assert "fish-me" in search(client, q="climate", user=someone)
+
+
+def test_every_term_of_a_profile_is_on_its_page(client: FlaskClient, app: Flask) -> None:
+    service = app.extensions["shoal.service"]
+    largest = service.people.at(int(np.diff(service.profiles.counts.indptr).argmax()))
+    own = service.profiles.of(largest.row)
+    assert len(own) > 40
+    page = client.get(f"/knows?user={largest.key}").text
+    before = page[page.index("Before:") : page.index("After:")]
+    assert {unescape(term) for term in re.findall(r'<th scope="row">([^<]+)</th>', before)} == set(own)
