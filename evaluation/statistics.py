@@ -188,6 +188,11 @@ def flip_tail(differences: np.ndarray) -> np.ndarray:
     return p
 
 
+def two_sided(z: np.ndarray) -> np.ndarray:
+    """The chance of a normal number at least so far from 0."""
+    return np.asarray(2 * ndtr(-np.abs(z)))
+
+
 def holm(p: np.ndarray) -> np.ndarray:
     """Holm's correction of many p-values, in the order given."""
     order = np.argsort(p, kind="stable")

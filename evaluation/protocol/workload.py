@@ -1,8 +1,8 @@
 """What is the same for every setting? The split log, the test queries with their candidates, and what is relevant."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,7 @@ class Workload:
     profile_size: np.ndarray  # distinct terms of each evaluated user's profile
     without_profile: int  # users with test queries whose profile is empty: there is nothing personal to keep
     data: str  # a digest of the log, the corpus and the knowledge
+    digests: Mapping[str, str] = field(default_factory=dict)  # of log and corpus, each
 
     @property
     def users(self) -> np.ndarray:
@@ -43,7 +44,8 @@ class Workload:
 def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -> tuple[Workload, Rejected]:
     """Read, split and search once. Candidates are kept in `folder`, since finding them takes longest."""
     log, rejected = load_log(experiment.log, strict=experiment.strict, progress=progress)
-    return searched(experiment, *split_by_time(log), folder, progress), rejected
+    work = searched(experiment, *split_by_time(log), folder, progress)
+    return replace(work, digests={"log": log.digest(), **work.digests}), rejected
 
 
 def searched(
@@ -65,7 +67,8 @@ def searched(
     truths = (truth_of_profiles(queries, profiles, index, known), truth_of_clicks(queries, test, index))
     index.close()
     there = tuple(truth for truth in truths if truth is not None)
-    return Workload(train, test, queries, there, profiles.size[there[0].users], without, data)
+    size, digests = profiles.size[there[0].users], {"corpus": index.meta["digest"]}
+    return Workload(train, test, queries, there, size, without, data, digests)
 
 
 def unsearched(experiment: Experiment, log: QueryLog) -> Workload:

@@ -17,7 +17,7 @@ class Heading:
 @dataclass(frozen=True)
 class Text:
     text: str
-    kind: str = ""  # "lead", "label" or "aside" stand out
+    kind: str = ""  # "lead", "label" or "aside" stand out; "code" is shown as it is
 
 
 @dataclass(frozen=True)

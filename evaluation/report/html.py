@@ -16,6 +16,7 @@ h3 { margin-top: 1.8rem }
 p.lead { font-size: 1.15rem } p.label { background: #fff4d6; border-left: 4px solid #e69f00; padding: .5rem .8rem }
 p.aside, figcaption, caption { color: #555; font-size: .92rem }
 code { background: #f1f3f5; border-radius: 3px; padding: 0 .25em; font-size: .93em }
+pre { background: #f1f3f5; padding: .6rem .8rem; font-size: .85rem; white-space: pre-wrap; overflow-wrap: anywhere }
 figure { margin: 1.2rem 0 } figure svg { max-width: 100%; height: auto }
 .wide { overflow-x: auto } table { border-collapse: collapse; font-size: .88rem }
 caption { text-align: left; padding: .3rem 0 }
@@ -66,6 +67,8 @@ def _block(block: Block, pictures: dict[str, str]) -> str:
     match block:
         case Heading(text, level):
             return f"<h{level}>{_inline(text)}</h{level}>"
+        case Text(text, "code"):
+            return f"<pre>{escape(text, quote=False)}</pre>"
         case Text(text, kind):
             return f'<p class="{kind}">{_inline(text)}</p>' if kind else f"<p>{_inline(text)}</p>"
         case Points(texts):

@@ -19,7 +19,7 @@ def to_latex(results: Results, about: str) -> str:
     controls = [row for row in results.rows if is_control(row)]
     methods = [row for row in results.rows if not is_control(row)]
     lines = [
-        r"% needs \usepackage{booktabs}",
+        r"% needs \usepackage{booktabs}", *_origin(results),
         r"\begin{table}", r"\centering", rf"\caption{{{escaped(about)}}}",
         rf"\begin{{tabular}}{{ll{'r' * len(columns)}}}", r"\toprule",
         " & ".join(["method", "setting", *(escaped(column.short) for column in columns)]) + r" \\", r"\midrule",
@@ -28,6 +28,13 @@ def to_latex(results: Results, about: str) -> str:
         r"\bottomrule", r"\end{tabular}", r"\end{table}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def _origin(results: Results) -> list[str]:
+    """Comments that say where the numbers come from."""
+    made = results.provenance
+    digests = ", ".join(f"{name} {digest[:12]}" for name, digest in made["digests"].items())
+    return [f"% shoal {made['version']}: {' '.join(made['command'].split())}", f"% digests: {digests}"]
 
 
 def escaped(text: str) -> str:

@@ -13,6 +13,8 @@ def _block(block: Block) -> str:
     match block:
         case Heading(text, level):
             return f"{'#' * level} {text}"
+        case Text(text, "code"):
+            return f"```\n{text}\n```"
         case Text(text, kind):
             return f"> {text}" if kind == "label" else text
         case Points(texts):

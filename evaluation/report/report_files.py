@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from shoal.evaluation.figures.drawing import figure_blocks
 from shoal.evaluation.figures.running import FigureResults, read_figures, write_figures
 from shoal.evaluation.films.experiment import FilmResults, read_films
 from shoal.evaluation.films.film_report import film_blocks
 from shoal.evaluation.report.answer import answer, simulated
-from shoal.evaluation.report.blocks import Block, Heading, Picture, Text
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Table, Text, listed
 from shoal.evaluation.report.cost import write_cost
 from shoal.evaluation.report.html import to_html
 from shoal.evaluation.report.latex import to_latex
@@ -17,6 +18,7 @@ from shoal.evaluation.report.plots import Styles, write_picture
 from shoal.evaluation.report.points import Curve, curves_of, is_control
 from shoal.evaluation.report.tables import how_to_read, tables
 from shoal.evaluation.report.tradeoff import tradeoff
+from shoal.evaluation.run.provenance import bibtex
 from shoal.evaluation.run.results import Results, Row, csv_text, read_growth, read_results, write_whole
 
 _PICTURES = (
@@ -70,7 +72,21 @@ def report_blocks(
         *answer(results), *how_to_read(results), *_tradeoffs(results, made, styles), *_films(films), *tables(results),
         *figure_blocks(figures),
         Heading("Cost", 2), Text("What each setting costs in time and memory is on the page [cost.html](cost.html)."),
+        *_origin(results.provenance),
     ]  # fmt: skip
+
+
+def _origin(made: dict[str, Any]) -> list[Block]:
+    """Where the numbers come from, and how to cite them."""
+    seeds = listed([str(seed) for seed in made["seeds"]])
+    return [
+        Heading("Where this comes from", 2),
+        Text(f"Shoal {made['version']}, seed{'s' if len(made['seeds']) > 1 else ''} {seeds}, by the command"),
+        Text(made["command"], "code"),
+        Table(("of", "sha-256"), tuple(made["digests"].items()), "Digests of what the numbers depend on"),
+        Text("To cite it, beside the papers of the methods:"),
+        Text(bibtex(made), "code"),
+    ]
 
 
 def _films(films: FilmResults | None) -> list[Block]:

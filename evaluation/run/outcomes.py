@@ -26,6 +26,7 @@ class Outcome:
     scores: dict[str, np.ndarray]  # per user
     measures: dict[str, float]
     of_victims: dict[str, np.ndarray]  # of each victim of any seed, the sum over the seeds that drew it
+    victims: np.ndarray  # who was drawn, as rows of the users of the log
     times: np.ndarray  # how many seeds drew each victim
     seconds: float
     peak_mb: float
@@ -82,7 +83,7 @@ def _outcome(setting: Setting, cells: Sequence[Cell]) -> Outcome:
         float(np.mean([cell.cell_seconds for cell in cells])),
     )
     if failure := next((cell.failure for cell in cells if cell.failure), ""):
-        return Outcome(setting, {}, {}, {}, np.empty(0), *costs, failure)
+        return Outcome(setting, {}, {}, {}, np.empty(0), np.empty(0), *costs, failure)
     shared = [name for name in cells[0].measured.values if all(name in cell.measured.values for cell in cells)]
     drawn = np.concatenate([cell.measured.victims for cell in cells])
     who, times = np.unique(drawn, return_counts=True)
@@ -91,6 +92,7 @@ def _outcome(setting: Setting, cells: Sequence[Cell]) -> Outcome:
         {name: np.mean([cell.scores[name] for cell in cells], axis=0) for name in cells[0].scores},
         {name: float(np.mean([cell.measured.values[name] for cell in cells])) for name in shared},
         {name: _summed(cells, name, who) for name in cells[0].measured.of_victims if name in shared},
+        who,
         times,
         *costs,
     )

@@ -5,15 +5,20 @@ import io
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from shoal.anonymizer.manifest import file_digest
 from shoal.corpus.errors import InputError
 from shoal.evaluation.measures.base import CostMeasure
 from shoal.evaluation.measures.registry import columns, columns_of
+from shoal.evaluation.run.cache import read_arrays, write_arrays
 
 Row = dict[str, Any]
+_TIMED = ("timings.csv", "growth.csv")  # differ from run to run
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class Results:
     failures: list[Row]
     costs: list[Row]
     target: list[Row]
+    provenance: dict[str, Any]  # version, command, seeds and digests
+    people: dict[str, np.ndarray] = field(default_factory=dict)  # what each person got, as people.npz holds it
 
 
 def columns_in(rows: Sequence[Row]) -> list[str]:
@@ -39,7 +46,7 @@ def columns_in(rows: Sequence[Row]) -> list[str]:
 
 
 def write_results(folder: Path, results: Results, timings: bool = False) -> None:
-    """results.csv, results.json, comparisons.csv, timings.csv and, in target mode, target.csv."""
+    """results.csv, results.json, comparisons.csv, people.npz, provenance.json, timings.csv; target.csv for a risk."""
     folder.mkdir(parents=True, exist_ok=True)
     costs = {(row["method"], row["params"]): row for row in results.costs}
     rows = [{**row, **_cost(costs, row)} for row in results.rows] if timings else results.rows
@@ -47,8 +54,17 @@ def write_results(folder: Path, results: Results, timings: bool = False) -> None
     for name, table in tables.items():
         if table:
             write_whole(folder / f"{name}.csv", csv_text(table, _order(name, table)))
-    content = {name: value for name, value in asdict(results).items() if name != "costs"}
-    write_whole(folder / "results.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_whole(folder / "results.json", json.dumps(told(results), indent=1, ensure_ascii=False) + "\n")
+    if results.people:
+        write_arrays(folder / "people.npz", **results.people)
+    files = {path.name: file_digest(path) for path in sorted(folder.glob("*.csv")) if path.name not in _TIMED}
+    write_whole(folder / "provenance.json", json.dumps(results.provenance | {"files": files}, indent=1) + "\n")
+
+
+def told(results: Results) -> dict[str, Any]:
+    """The results as data, without what differs from run to run and without what is of one person."""
+    names = [field.name for field in fields(results) if field.name not in ("costs", "people")]
+    return {name: getattr(results, name) for name in names}
 
 
 def _cost(costs: Mapping[tuple[str, str], Row], row: Row) -> Row:
@@ -84,7 +100,8 @@ def read_results(folder: Path) -> Results:
     """What write_results wrote. Costs are of the run that measured them."""
     try:
         content = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-        return Results(**content, costs=read_table(folder / "timings.csv"))
+        people = read_arrays(folder / "people.npz") or {}
+        return Results(**content, costs=read_table(folder / "timings.csv"), people=people)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{folder} holds no results that can be read: run `shoal evaluate --out {folder}`") from error
 

@@ -1,11 +1,13 @@
 """What do the outcomes say? One row per setting with intervals, and each setting against the controls."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import polars as pl
 
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
@@ -15,6 +17,7 @@ from shoal.evaluation.measures.registry import columns, measures_of
 from shoal.evaluation.protocol.truth import Truth
 from shoal.evaluation.run.matched_risk import RISK, Curve, answers, luck_of, random_curve
 from shoal.evaluation.run.outcomes import CONTROLS, Outcome, Run, with_all_controls
+from shoal.evaluation.run.provenance import provenance
 from shoal.evaluation.run.results import Results, Row, rounded
 from shoal.evaluation.statistics import Estimate, compare, ends, intervals, losers, resampled_means
 
@@ -27,7 +30,7 @@ def conduct(run: Run, progress: Progress = silent) -> Results:
     return summarize(run, run.measure(with_all_controls(asked), progress), len(asked))
 
 
-def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequence[Row] = ()) -> Results:
+def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequence[Row] = (), risk: str = "") -> Results:
     """The results of the first `asked` outcomes; the others are there to compare with."""
     shown, seed = outcomes[:asked], run.experiment.seeds[0]
     worked = [o for o in outcomes if not o.failure]
@@ -44,6 +47,8 @@ def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequenc
         failures=[_named(o) | {"reason": o.failure} for o in shown if o.failure],
         costs=[_named(o) | {"seconds": o.seconds, "peak_mb": o.peak_mb, "cell_seconds": o.cell_seconds} for o in shown],
         target=list(target),
+        provenance=provenance(run.experiment, run.workload, risk),
+        people=_people(run, good),
     )
 
 
@@ -170,6 +175,28 @@ def _pairs(outcome: Outcome, outcomes: Sequence[Outcome], name: str, at_random: 
         point = at_random.at(risk, luck=luck_of(outcome))
         found.append(_Pair(outcome, "random at equal risk", point.settings, own - point.estimate, True))
     return found
+
+
+def _people(run: Run, good: Sequence[Outcome]) -> dict[str, np.ndarray]:
+    """What each person got by each setting, so that another evaluation can be compared person by person.
+
+    People go by a digest of their name in the log.
+    """
+    if not good:
+        return {}
+    users, train = run.workload.users, run.workload.train
+    found = {"settings": np.array([str(o.setting) for o in good]), "users": _digested(train.users.gather(users))}
+    found["ap10"] = np.stack([o.scores["ap10"] for o in good])
+    attacked = [o for o in good if RISK in o.of_victims]
+    if attacked:
+        found["attacked"] = np.array([str(o.setting) for o in attacked])
+        found["victims"] = _digested(train.users.gather(attacked[0].victims))
+        found[RISK] = np.stack([o.of_victims[RISK] / o.times for o in attacked])
+    return found
+
+
+def _digested(names: pl.Series) -> np.ndarray:
+    return np.array([hashlib.sha256(name.encode()).hexdigest()[:16] for name in names.to_list()])
 
 
 def _told(experiment: Experiment) -> Row:

@@ -76,7 +76,7 @@ def seek(run: Run, risk: Risk, progress: Progress = silent) -> Results:
     rows = [_row(method, outcomes, risk, floor) for method in _methods(settings)]
     rows.sort(key=lambda row: -row.get("ap10", -1.0))
     new = [o for o in others if o.setting not in settings]  # a size of random groups may have been sought already
-    return summarize(run, [*outcomes, *new], len(outcomes), rows)
+    return summarize(run, [*outcomes, *new], len(outcomes), rows, str(risk))
 
 
 def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from shoal.corpus.errors import InputError
 
-COMMANDS = "setup serve methods measures simulate anonymize verify measure search evaluate bench admin".split()
+COMMANDS = "setup serve methods measures simulate anonymize verify measure search evaluate compare bench admin".split()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from shoal.evaluation.report.blocks import plain
 from shoal.evaluation.report.report_files import write_report
 from shoal.evaluation.run.growth import growth
 from shoal.evaluation.run.outcomes import begin
-from shoal.evaluation.run.results import Results, columns_in, write_results
+from shoal.evaluation.run.results import Results, columns_in, told, write_results
 from shoal.evaluation.run.summary import conduct
 from shoal.evaluation.run.target import parse_risk, seek
 
@@ -74,7 +73,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
     write_report(options.out, results, figures, grown)
     tell_rejected(run.rejected, options.out / "rejected.tsv")
     if options.json:
-        print_json({name: value for name, value in asdict(results).items() if name != "costs"})
+        print_json(told(results))
     else:
         _print_results(results, options.out)
     return 1 if results.failures else 0

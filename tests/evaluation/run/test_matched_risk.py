@@ -39,7 +39,9 @@ class World:
         found = share * (self.rng.random(VICTIMS) < risk / share)
         setting = make_setting(method, values)
         measured = {"linkage5": float(found.mean())}
-        return Outcome(setting, {"ap10": scores}, measured, {"linkage5": found}, np.ones(VICTIMS), 0, 0, 0)
+        return Outcome(
+            setting, {"ap10": scores}, measured, {"linkage5": found}, np.arange(VICTIMS), np.ones(VICTIMS), 0, 0, 0
+        )
 
     def method(self, method: str, truth: Truth, grid: tuple[int, ...], riskier: float = 1.0) -> list[Outcome]:
         """A method at several k, with a risk of about 1/k."""
