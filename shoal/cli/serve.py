@@ -21,6 +21,9 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--tls", action="store_true", help="behind a proxy that speaks TLS: cookies are marked Secure")
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     parser.add_argument("--threads", type=int, default=8, help="threads in each process")
+    parser.add_argument(
+        "--no-levels", action="store_true", help="make one release only, not one of every method at three levels"
+    )
     parser.set_defaults(run=run_serve)
 
 
@@ -49,6 +52,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         port=options.port,
         hosts=tuple(name.strip() for name in options.hosts.split(",") if name.strip()),
         tls=options.tls,
+        levels=not options.no_levels,
     )
 
 

@@ -70,7 +70,8 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def settings(log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    return Settings(data="news", log=str(log_file), instance=tmp_path_factory.mktemp("instance"), port=free_port())
+    instance = tmp_path_factory.mktemp("instance")
+    return Settings(data="news", log=str(log_file), instance=instance, port=free_port(), levels=False)
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +79,7 @@ def server(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """`shoal serve`, in a process of its own, until the session ends."""
     said = tmp_path_factory.mktemp("server") / "said.txt"
     command = [sys.executable, "-m", "shoal", "serve", "--log", settings.log, "--instance", str(settings.instance)]
-    command += ["--port", str(settings.port), "--workers", "1", "--threads", "8"]
+    command += ["--port", str(settings.port), "--workers", "1", "--threads", "8", "--no-levels"]
     with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
         try:
             url = f"http://127.0.0.1:{settings.port}"

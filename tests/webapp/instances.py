@@ -131,7 +131,7 @@ def desk(
     made = Database(url)
     made.upgrade()
     log, _ = load_log(str(small_log))
-    settings = Settings(log=str(small_log), instance=tmp_path / "instance", database_url=url)
+    settings = Settings(log=str(small_log), instance=tmp_path / "instance", database_url=url, levels=False)
     yield Desk(made, settings, register_log(made, log, small_log.name, str(small_log)))
     made.close()
 
@@ -216,7 +216,7 @@ def panel(
 
 
 def open_panel(log: Path, instance: Path, url: str = "") -> Panel:
-    settings = Settings(log=str(log), instance=instance, database_url=url)
+    settings = Settings(log=str(log), instance=instance, database_url=url, levels=False)
     app = create_app(settings)
     database: Database = app.extensions["shoal.database"]
     create_account(database, NAME, PASSWORD)
@@ -254,10 +254,10 @@ def served(
     log: Path, instance: Path, program: Sequence[str] = (sys.executable, "-m", "shoal"), folder: Path | None = None
 ) -> Iterator[LiveServer]:
     """A server with two processes and an account, started from a folder, until the tests are over."""
-    settings = Settings(log=str(log), instance=instance, port=free_port())
+    settings = Settings(log=str(log), instance=instance, port=free_port(), levels=False)
     said = settings.instance / "said.txt"
     command = [*program, "serve", "--log", str(log), "--instance", str(settings.instance)]
-    command += ["--port", str(settings.port), "--workers", "2", "--threads", "8"]
+    command += ["--port", str(settings.port), "--workers", "2", "--threads", "8", "--no-levels"]
     with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output, cwd=folder) as process:
         try:
             url = f"http://127.0.0.1:{settings.port}"

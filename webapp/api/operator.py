@@ -18,6 +18,7 @@ from shoal.webapp.database.models import READING
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
+from shoal.webapp.operator import served_log
 from shoal.webapp.operator.data import rejected_rows, take_upload
 from shoal.webapp.operator.releases import downloadable, public_file
 from shoal.webapp.operator.runs import RunRow, get_row, read_wanted, run_rows
@@ -82,14 +83,10 @@ def runs(wanted: dict[str, str]) -> dict[str, Any]:
 @api.doc(summary="Start a run of a method, or a preview of it on some users")
 def start_run(given: dict[str, Any]) -> dict[str, Any]:
     number = add_run(
-        database(), given["method"], given["params"], given["log"] or _served_log(), seed=given["seed"],
+        database(), given["method"], given["params"], given["log"] or served_log(), seed=given["seed"],
         users=PREVIEW_USERS if given["preview"] else 0, account=account().name,
     )  # fmt: skip
     return _run(get_row(database(), number))
-
-
-def _served_log() -> int:
-    return next(log.id for log in list_logs(database()) if log.digest == service().digest)
 
 
 @api.get("/runs/<int:number>")

@@ -106,7 +106,7 @@ def release(release_id: str) -> dict[str, Any]:
 @api.output(s.ProfilesOut)
 @api.doc(summary="All published profiles, compact, so that a browser can find its nearest group by itself")
 def profiles(release_id: str) -> Response:
-    if release_id != "current" and not releases().was_active(release_id):
+    if release_id != "current" and not releases().is_public(release_id):
         abort(404)  # what never served the searchers was never published
     return compact_profiles(service().published(find_release(release_id)), service(), request)
 

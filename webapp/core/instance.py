@@ -21,6 +21,7 @@ from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.settings import Settings, default_instance
 from shoal.webapp.database import Database, Job, LogFile
 from shoal.webapp.database.models import FAILED, READING
+from shoal.webapp.jobs.levels import offer_levels
 from shoal.webapp.jobs.queue import claim_job, finish_job, tend_running
 from shoal.webapp.jobs.run import make_release
 from shoal.webapp.jobs.tasks import add_run
@@ -147,6 +148,8 @@ def open_instance(
         tend_running(database)
         if releases.current_id() is None:
             _first_release(database, settings, log_id, log, index, progress)
+        if settings.levels and log.people != "real":
+            offer_levels(database, log_id)
     return database, releases
 
 

@@ -131,6 +131,6 @@ def find_release(release_id: str) -> LoadedRelease:
     """The release of that name, or the active one. To searchers, one that never was active does not exist."""
     if release_id in ("", "current"):
         return releases().current()
-    if not releases().was_active(release_id) and not is_operator():
+    if not releases().is_public(release_id) and not is_operator():
         raise unknown_release()
     return releases().get(release_id)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 
 from shoal.anonymizer.base import Release as PublicRelease
 from shoal.anonymizer.base import mean_profile
@@ -20,7 +20,7 @@ from shoal.anonymizer.release_files import StoredRelease, read_release
 from shoal.corpus.errors import InputError, NotFound
 from shoal.corpus.profiles import Profiles
 from shoal.search.vectors import DocumentVectors, profile_space
-from shoal.webapp.database import Activation, Database, LogFile, Release
+from shoal.webapp.database import Activation, Database, Job, LogFile, Release
 
 _KEPT = 8
 _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""")
@@ -80,17 +80,16 @@ class ActiveReleases:
     def _loaded(self) -> Callable[[str], LoadedRelease]:
         return lru_cache(_KEPT)(self._load)
 
-    def was_active(self, release_id: str) -> bool:
-        """Whether a release ever served the searchers, so that the public may know it."""
+    def is_public(self, release_id: str) -> bool:
+        """Whether the public may know a release."""
         with self.database.reading() as session:
-            found = session.scalar(select(Activation.id).where(Activation.release_id == release_id).limit(1))
-        return found is not None
+            return session.scalar(select(Release.id).where(Release.id == release_id, _public())) is not None
 
     def listed(self, *, only_public: bool = False) -> list[ReleaseSummary]:
-        """All releases of this log, or those that ever served the searchers, the newest first."""
+        """All releases of this log, or those that the public may know, the newest first."""
         wanted = _of_log(self.log_digest).order_by(Release.created_at.desc(), Release.id)
         if only_public:
-            wanted = wanted.where(Release.id.in_(select(Activation.release_id)))
+            wanted = wanted.where(_public())
         with self.database.reading() as session:
             rows = session.scalars(wanted).all()
         return [ReleaseSummary(**_summary(row)) for row in rows]
@@ -113,6 +112,12 @@ class ActiveReleases:
 
 def _of_log(digest: str) -> Select[Release]:
     return select(Release).join(LogFile, LogFile.id == Release.log_id).where(LogFile.digest == digest)
+
+
+def _public() -> ColumnElement[bool]:
+    """What ever served the searchers, and what the server made for them to choose and keeps its promise."""
+    offered = select(Job.id).where(Job.task["offered"].as_string().is_not(None))
+    return or_(Release.id.in_(select(Activation.release_id)), and_(Release.job_id.in_(offered), Release.holds))
 
 
 def unknown_release() -> NotFound:

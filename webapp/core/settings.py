@@ -33,6 +33,7 @@ class Settings:
     tls: bool = False  # behind a proxy that speaks TLS: cookies are marked Secure
     debug: bool = False
     max_upload: int = 256 * 2**20  # bytes
+    levels: bool = True  # make releases of every method by itself, where the people are simulated or public
 
     @property
     def corpus_source(self) -> str:

@@ -11,8 +11,9 @@ from sqlalchemy.types import TypeDecorator
 QUEUED, RUNNING, DONE, FAILED, CANCELLED, INTERRUPTED = STATES = (
     "queued", "running", "done", "failed", "cancelled", "interrupted",
 )  # fmt: skip
-# The kinds of job: a release of a whole log, the same on some of its users only, and the reading of an uploaded log.
-RUN, PREVIEW, READING = KINDS = ("run", "preview", "reading")
+# The kinds of job: a release of a whole log, the same on some of its users only, the reading of an uploaded log, and
+# the releases of every method at three levels.
+RUN, PREVIEW, READING, LEVELS = KINDS = ("run", "preview", "reading", "levels")
 
 
 def now() -> datetime:

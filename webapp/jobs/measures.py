@@ -1,5 +1,7 @@
 """What does a release cost and protect? The measures that a run keeps, by the one protocol of the evaluation."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from shoal.anonymizer.base import Anonymized, Method
@@ -9,7 +11,7 @@ from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.measures.precision import FREE, share_kept
-from shoal.evaluation.measures.release import MeasuredRelease, measure_release
+from shoal.evaluation.measures.release import MeasuredRelease, measure_release, take_measures
 from shoal.evaluation.protocol.precision import TestQueries, choose_queries, published_cosines
 from shoal.evaluation.protocol.truth import Truth, truth_of_profiles
 from shoal.evaluation.protocol.workload import split_by_time
@@ -20,13 +22,15 @@ _USERS = 200  # whose queries are tried
 _QUERIES = 2  # of each
 
 
-def measure_risk(made: Anonymized, log: QueryLog, method: Method, seed: int, progress: Progress) -> dict[str, float]:
-    """What an attacker gets out of the published profiles, and how many users share one."""
+def measure_risk(
+    made: Anonymized, log: QueryLog, method: Method, seed: int, progress: Progress, wanted: Sequence[str] = ()
+) -> dict[str, float]:
+    """What an attacker gets out of the published profiles, and how many users share one; or only what is wanted."""
     release = MeasuredRelease(
         made.release, made.assignment, log, method.knowledge, seed, _VICTIMS, suppressed=made.suppressed,
         progress=progress,
     )  # fmt: skip
-    return measure_release(release)
+    return measure_release(release) if not wanted else take_measures(release, wanted).values
 
 
 def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, progress: Progress) -> dict[str, float]:

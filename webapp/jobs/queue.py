@@ -3,15 +3,17 @@
 import os
 import signal
 import socket
+import traceback
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import Select, func, or_, select, update
 
-from shoal.corpus.errors import Conflict, NotFound
+from shoal.corpus.errors import Cancelled, Conflict, InputError, NotFound
 from shoal.webapp.database import Database, Job
-from shoal.webapp.database.models import CANCELLED, FAILED, INTERRUPTED, QUEUED, RUNNING, now
+from shoal.webapp.database.models import CANCELLED, FAILED, INTERRUPTED, LEVELS, QUEUED, RUNNING, now
 
 _PROC = Path("/proc")
 
@@ -72,10 +74,16 @@ def get_job(database: Database, job_id: int) -> Job:
     return job
 
 
+def _at_work() -> Select[int]:
+    """How many jobs are running, but for those of the process that makes all levels: it yields to every other."""
+    yielding = select(Job.pid).where(Job.state == RUNNING, Job.kind == LEVELS)
+    return select(func.count()).select_from(Job).where(Job.state == RUNNING, Job.pid.not_in(yielding))
+
+
 def claim_job(database: Database, job_id: int, even_if_busy: bool = False) -> Job | None:
     """Take a waiting job for this process; None if it is not waiting, or enough are running already."""
     with database.writing() as session:
-        running = session.scalar(select(func.count()).select_from(Job).where(Job.state == RUNNING)) or 0
+        running = session.scalar(_at_work()) or 0
         job = session.scalar(select(Job).where(Job.id == job_id, Job.state == QUEUED).with_for_update())
         if job is None:
             return None
@@ -97,6 +105,30 @@ def finish_job(
         job.state, job.error, job.finished_at, job.pid, job.birth = state, error, now(), 0, ""
         if result is not None:
             job.result = result
+
+
+def attempt(database: Database, job_id: int, do: Callable[[], object]) -> None:
+    """Do the work of a claimed job; whatever goes wrong with it is the end of that job and of nothing else."""
+    try:
+        do()
+    except Cancelled:
+        finish_job(database, job_id, CANCELLED)
+    except InputError as error:
+        finish_job(database, job_id, FAILED, str(error))
+    except OSError as error:
+        finish_job(
+            database, job_id, FAILED, f"{error.strerror}: free space or mend the instance folder, and start it again"
+        )
+    except MemoryError:
+        finish_job(database, job_id, FAILED, "there is not enough memory: take a smaller log, and start it again")
+    except Exception as error:  # a method may be of another package
+        finish_job(database, job_id, FAILED, _told(error))
+
+
+def _told(error: Exception) -> str:
+    """The kind and the place only: the message could hold what somebody typed."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"unexpected {type(error).__name__} in {place.name}, line {place.lineno}: this is a fault of the program"
 
 
 def cancel_job(database: Database, job_id: int) -> None:
@@ -146,7 +178,7 @@ def _give_up(database: Database, job: Job) -> None:
 def waiting_jobs(database: Database) -> list[int]:
     """The jobs that may start now, the oldest first."""
     with database.reading() as session:
-        running = session.scalar(select(func.count()).select_from(Job).where(Job.state == RUNNING)) or 0
+        running = session.scalar(_at_work()) or 0
         free = max(AT_ONCE - running, 0)
         return list(session.scalars(select(Job.id).where(Job.state == QUEUED).order_by(Job.id).limit(free)))
 

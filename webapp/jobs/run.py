@@ -24,7 +24,7 @@ from shoal.webapp.core.logs import REJECTED, read_registered, register_log
 from shoal.webapp.core.releases import release_folder
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job, Release
-from shoal.webapp.database.models import DONE, READING, RUN, now
+from shoal.webapp.database.models import DONE, LEVELS, READING, RUN, now
 from shoal.webapp.jobs.measures import measure_precision, measure_risk
 from shoal.webapp.jobs.queue import finish_job
 
@@ -44,6 +44,11 @@ def carry_out(database: Database, settings: Settings, job: Job, steps: Steps) ->
     """Do what the job says, to its end."""
     if job.kind == READING:
         _read_upload(database, job, steps)
+        return
+    if job.kind == LEVELS:
+        from shoal.webapp.jobs.levels import make_levels  # which makes releases, by what stands here
+
+        make_levels(database, settings, job, steps)
         return
     steps.step(1, STEPS[0])
     log = read_registered(database, job.task["log"], steps)

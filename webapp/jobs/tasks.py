@@ -23,12 +23,17 @@ def add_run(
     seed: int = 0,
     users: int = 0,
     account: str = "",
+    offered: str = "",
 ) -> int:
-    """A run of a method, or with `users` a preview on so many of them. Bad settings are refused here."""
+    """A run of a method, or with `users` a preview on so many of them. Bad settings are refused here.
+
+    What is `offered`, at some level, is for searchers to choose without an operator.
+    """
     params = dict(make_method(method, given).settings)
     if not 0 <= seed < 2**31:
         raise InputError(f"seed={seed} is not allowed: give a whole number from 0 to {2**31 - 1}")
     task = {"method": method, "params": params, "log": get_log(database, log_id).id, "seed": seed, "users": users}
+    task |= {"offered": offered} if offered else {}
     return add_job(database, PREVIEW if users else RUN, task, len(STEPS), account)
 
 

@@ -4,17 +4,16 @@ import os
 import resource
 import subprocess
 import sys
-import traceback
 from threading import Thread
 
-from shoal.corpus.errors import Cancelled, InputError
 from shoal.webapp.core.settings import Settings
-from shoal.webapp.database import Database
-from shoal.webapp.database.models import CANCELLED, FAILED
+from shoal.webapp.database import Database, Job
+from shoal.webapp.database.models import LEVELS
 from shoal.webapp.jobs.progress import JobProgress
-from shoal.webapp.jobs.queue import claim_job, finish_job, may_start, tend_running, waiting_jobs
+from shoal.webapp.jobs.queue import attempt, claim_job, get_job, may_start, tend_running, waiting_jobs
 
 _PROGRAM = "shoal.webapp.jobs.worker"
+_NICE = 10
 
 
 def tend(database: Database, settings: Settings) -> None:
@@ -52,6 +51,8 @@ def main() -> int:
     limit_memory()
     settings = Settings.from_json(sys.stdin.read())
     database = Database(settings.database)
+    if get_job(database, int(sys.argv[1])).kind == LEVELS:
+        os.nice(_NICE)  # nobody waits for these, and searchers do for their answers
     done = work(database, settings, int(sys.argv[1]))
     if done:
         tend(database, settings)
@@ -64,29 +65,14 @@ def work(database: Database, settings: Settings, job_id: int) -> bool:
     job = claim_job(database, job_id)
     if job is None:
         return False
-    try:
-        from shoal.webapp.jobs.run import carry_out  # claimed first: these imports take seconds
-
-        carry_out(database, settings, job, JobProgress(database, job_id))
-    except Cancelled:
-        finish_job(database, job_id, CANCELLED)
-    except InputError as error:
-        finish_job(database, job_id, FAILED, str(error))
-    except OSError as error:
-        finish_job(
-            database, job_id, FAILED, f"{error.strerror}: free space or mend the instance folder, and start it again"
-        )
-    except MemoryError:
-        finish_job(database, job_id, FAILED, "there is not enough memory: take a smaller log, and start it again")
-    except Exception as error:  # a method may be of another package
-        finish_job(database, job_id, FAILED, _told(error))
+    attempt(database, job_id, lambda: _carry_out(database, settings, job))
     return True
 
 
-def _told(error: Exception) -> str:
-    """The kind and the place only: the message could hold what somebody typed."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"unexpected {type(error).__name__} in {place.name}, line {place.lineno}: this is a fault of the program"
+def _carry_out(database: Database, settings: Settings, job: Job) -> None:
+    from shoal.webapp.jobs.run import carry_out  # claimed first: these imports take seconds
+
+    carry_out(database, settings, job, JobProgress(database, job.id))
 
 
 if __name__ == "__main__":

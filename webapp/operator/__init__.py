@@ -6,6 +6,7 @@ from flask import g
 from shoal.corpus.errors import InputError
 from shoal.webapp.core import context
 from shoal.webapp.core.login import guard, tend_after_change, visitor
+from shoal.webapp.core.logs import list_logs
 
 panel = APIBlueprint("operator", __name__, url_prefix="/admin", enable_openapi=False)
 panel.before_request(guard)
@@ -29,6 +30,11 @@ def shown_everywhere() -> dict[str, object]:
 @panel.app_template_filter("duration")
 def duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+
+
+def served_log() -> int:
+    """The number of the log that is served."""
+    return next(log.id for log in list_logs(context.database()) if log.digest == context.service().digest)
 
 
 def whole_number(text: str, name: str) -> int:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import altair as alt
 from flask import render_template
@@ -11,8 +12,9 @@ from markupsafe import Markup
 from shoal.webapp.core.activation import history, previous
 from shoal.webapp.core.context import database, releases, service
 from shoal.webapp.database.models import QUEUED, RUNNING
+from shoal.webapp.jobs.levels import latest_levels
 from shoal.webapp.jobs.progress import job_status
-from shoal.webapp.operator import active_id, panel
+from shoal.webapp.operator import active_id, panel, served_log
 from shoal.webapp.operator.runs import RunRow, run_rows, shown_measures
 
 
@@ -28,10 +30,17 @@ def overview() -> str:
         switches=switches[:5],
         back=previous(switches),
         busy=[(row, job_status(row.job)) for row in rows if row.job.state in (QUEUED, RUNNING)],
+        levels=_levels_at_work(),
         picture=precision_risk_svg([row for row in rows if row.release and row.release.id in of_served], active_id()),
         measures=shown_measures(),
         can_activate=[one.release_id for one in listed if one.verdict.holds],
     )
+
+
+def _levels_at_work() -> dict[str, Any] | None:
+    """How far the server is with the releases that it makes by itself."""
+    job = latest_levels(database(), served_log())
+    return job_status(job) if job is not None and job.state in (QUEUED, RUNNING) else None
 
 
 WIDTH, HEIGHT = 640, 340

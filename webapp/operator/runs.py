@@ -17,7 +17,7 @@ from shoal.webapp.core.activation import concerns
 from shoal.webapp.core.context import database, releases, settings
 from shoal.webapp.core.login import account
 from shoal.webapp.database import Database, Job, LogFile, Release
-from shoal.webapp.database.models import PREVIEW, RUN, STATES
+from shoal.webapp.database.models import LEVELS, PREVIEW, READING, RUN, STATES
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.run import release_title
@@ -188,4 +188,6 @@ def run_whole(number: int) -> ResponseReturnValue:
 
 
 def _page_of(job: Job) -> str:
-    return url_for("operator.run" if "method" in job.task else "operator.upload_page", number=job.id)
+    pages = {READING: "operator.upload_page", LEVELS: "operator.overview"}
+    page = pages.get(job.kind, "operator.run")
+    return url_for(page, number=job.id) if page != "operator.overview" else url_for(page)

@@ -234,7 +234,7 @@ def test_profiles_of_a_release_that_never_served_are_not_given_out(
 ) -> None:
     address = f"/api/v1/releases/{app.extensions['shoal.releases'].current_id()}/profiles"
     assert client.get(address).status_code == 200
-    monkeypatch.setattr(app.extensions["shoal.releases"], "was_active", lambda release_id: False)
+    monkeypatch.setattr(app.extensions["shoal.releases"], "is_public", lambda release_id: False)
     assert client.get(address).status_code == 404
 
 
