@@ -1,4 +1,4 @@
-"""What is a method, and what does it give? The types between a log and what is published of it."""
+"""What is a method, and what does it give? The types between a log, what is published of it, and whom that serves."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""manifest.json: what everybody may know of how a release was made, and what it rests on, by digests."""
+"""manifest.json: how a release was made, and what it rests on; read as if an adversary wrote the JSON."""
 
 import hashlib
 import json

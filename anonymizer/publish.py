@@ -1,4 +1,4 @@
-"""How do groups become a release? Rows are put in an order, and named, that tells nothing of the users behind them."""
+"""How do groups, or released queries, become a release? In an order, and with names, that tell nothing of the users."""
 
 from dataclasses import dataclass
 from hashlib import blake2b

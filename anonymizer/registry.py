@@ -1,4 +1,4 @@
-"""Which methods are there? Built-in ones, and those of other packages by the entry point group shoal.anonymizers."""
+"""Which methods are there, and is each declared well? Built-in ones, and those of the group shoal.anonymizers."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

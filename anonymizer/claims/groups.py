@@ -1,4 +1,4 @@
-"""Do groups of users hold? Claims about how many users share a profile that is the mean of its members' profiles."""
+"""Do groups of users hold? How many share a profile, and whether it has exactly the weights that they make."""
 
 import numpy as np
 from scipy.sparse import csr_array

@@ -1,4 +1,4 @@
-"""Do released queries hold? What every query method must keep, and the claim that k users typed each query."""
+"""Do released queries hold? What users typed, what every query method must keep, and that k users typed each."""
 
 from dataclasses import dataclass
 from functools import cached_property

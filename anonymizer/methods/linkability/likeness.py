@@ -1,4 +1,4 @@
-"""Which profile is most like a group? Cosines with the group's sum, kept up to date by an inverted index."""
+"""Which profile is most like a group, and how are many users cut into blocks of similar ones? By cosines."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Which users form a cluster? The most similar pair, then who is most similar to all its members, until there are k."""
+"""How alike are users by topic, and who forms a cluster? The most similar pair, then who is most similar to all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
