@@ -1,6 +1,7 @@
 """How would an adversary edit the form of a release? Types, numbers, keys, files, claims and bytes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from shoal.anonymizer.contract.edits import EDITS, Adversary, kind, names_of, renamed, some_profile
@@ -172,4 +173,4 @@ def break_text(folder: Folder, rng: Adversary) -> bool:
     if name in (ASSIGNMENT, QUERIES):
         breakages += [lambda text: text[:-1], lambda text: text.replace(b"\n", b"\r\n"), lambda text: text + b"\n"]
     folder.raw[name] = rng.choice(breakages)(files[name])
-    return True
+    return folder.raw[name] != replace(folder, raw={}).files()[name]  # a second one may have mended the first

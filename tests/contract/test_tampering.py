@@ -6,6 +6,8 @@ import pytest
 
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.contract import tampering
+from shoal.anonymizer.contract.edits import Adversary
+from shoal.anonymizer.contract.form_edits import break_text
 from shoal.anonymizer.methods.clump import Clump
 
 
@@ -36,6 +38,18 @@ def test_a_verifier_that_always_says_the_same_is_seen(
 ) -> None:
     monkeypatch.setattr(tampering, "verify_stored", lambda stored, log: Verdict(holds, "", "so it says"))
     assert outcome in {one.outcome for one in trials(tmp_path)}
+
+
+def test_a_breakage_that_the_next_one_mends_is_no_tampering(tmp_path: Path) -> None:
+    machine = tampering.machine_for(Clump, tmp_path)
+    assert machine is not None
+    honest, rng, found = machine.worlds[0].honest[0], Adversary(0), set()
+    for _ in range(600):
+        folder = honest.copy()
+        tampered = [break_text(folder, rng) for _ in range(2)][-1]
+        assert tampered == (folder.files() != honest.files())
+        found.add(tampered)
+    assert found == {True, False}
 
 
 def test_the_table_counts_every_tampering(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ MOST = 3000  # choices that are tried for one label, and ways to go on from bag 
 
 def vocabulary_k_anonymity(case: Case) -> bool:
     k, own = int(case.values["k"]), {user: _vocabulary(case, user) for user in case.bags}
-    if not are_at_least(case, k) or not all(own[user] for users in case.members.values() for user in users):
+    if not _are_shared(case, k) or not all(own[user] for users in case.members.values() for user in users):
         return False
     without = sum(1 for user in case.outside if own[user])
     if 0 < without < k or not _flags_are_right(case):
@@ -33,6 +33,11 @@ def vocabulary_k_anonymity(case: Case) -> bool:
     return all(
         _bags_can_be(case, name, members[name], lambda bag, label: _label_of(case, bag) == label) for name in members
     )
+
+
+def _are_shared(case: Case, k: int) -> bool:
+    """Users who have nothing in common are left with nothing: no vocabulary is empty."""
+    return are_at_least(case, k) and all(case.terms.values())
 
 
 def unrepresented(case: Case) -> int:
@@ -140,7 +145,7 @@ def _take(left: list[dict[str, int]], bag: tuple[str, ...], copies: int) -> None
 
 def session_vocabulary_k_anonymity(case: Case) -> bool:
     whole = all(weight == int(weight) for terms in case.terms.values() for weight in terms.values())
-    if not (whole and are_at_least(case, int(case.values["k"])) and _flags_are_right(case) and _labels_can_be(case)):
+    if not (whole and _are_shared(case, int(case.values["k"])) and _flags_are_right(case) and _labels_can_be(case)):
         return False
     sessions = {user: _sessions(case, user) for user in case.typed}
     if not all(_each_gets_one(case, user, own) for user, own in sessions.items()):
