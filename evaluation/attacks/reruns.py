@@ -197,6 +197,7 @@ class _Side:
 
     def given(self, known: csr_array, victims: Victims, smoothing: float) -> list[np.ndarray]:
         told = self.view.over_atoms(known, victims.profiles.terms)
+        told = told if self.held.nnz else csr_array(told.shape)  # of a release that is not read nothing speaks
         return [*whole(told), *whole(self.view.speaks(smoothing)), *whole(self.held)[:2]]
 
 

@@ -19,14 +19,14 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import query_term_counts
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.attacks.linkage import in_blocks, whole
+from shoal.evaluation.attacks.linkage import add_up, in_blocks, whole
 from shoal.evaluation.attacks.victims import Victims
-from shoal.evaluation.attacks.view import PublishedView
+from shoal.evaluation.attacks.view import PublishedView, speech
 
 QUERY_SHARES = (0.0, 0.1, 0.5, 1.0)  # of a stream's terms, those taken from what was typed; the rest from the profile
 SMOOTHINGS = (1e-9, 0.1, 0.5)
 _TIE = 1e-9
-_LEAST = 1e-300
+_LEAST = 1e-200  # of a term that no stream holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +93,13 @@ def attack_streams(streams: Streams, victims: Victims, known: csr_array, progres
     profiles, typed = csr_array(streams.view.profiles_over(terms).T), csr_array(csr_array(streams.typed[:, used]).T)
     published, asked = streams.view.whole_over(terms), np.asarray(typed.mean(axis=1)).ravel()
     chance = 1 / max(1, len(victims.profiles))
-    given = [*whole(told)[:2], *whole(profiles), *whole(typed), victims.user, streams.searched, streams.row]
+    given = [*whole(told), *whole(profiles)[:2], *whole(typed), victims.user, streams.searched, streams.row]
     tries: dict[float, list[np.ndarray]] = {share: [] for share in QUERY_SHARES}
     for share in QUERY_SHARES:
         background = np.maximum(share * asked + (1 - share) * published, _LEAST)
+        ratio = (1 - share) * profiles.data / np.repeat(background, np.diff(profiles.indptr))
         for smoothing in SMOOTHINGS:
-            settings = [background, share, (1 - smoothing) / smoothing, chance]
+            settings = [ratio, speech(ratio, smoothing), background, share, (1 - smoothing) / smoothing, chance]
             tries[share].append(in_blocks(len(victims), _find_stream, [*given, *settings], progress)[0])
     return Served(_strongest([one for share in QUERY_SHARES for one in tries[share]]), _strongest(tries[1.0]))
 
@@ -109,15 +110,16 @@ def _strongest(tries: list[np.ndarray]) -> np.ndarray:
 
 @njit(cache=True)
 def _find_stream(
-    victims: np.ndarray, told_start: np.ndarray, told: np.ndarray,
-    profile_start: np.ndarray, profile: np.ndarray, published: np.ndarray,
+    victims: np.ndarray, told_start: np.ndarray, told: np.ndarray, times: np.ndarray,
+    profile_start: np.ndarray, profile: np.ndarray,
     stream_start: np.ndarray, stream: np.ndarray, typed: np.ndarray,
     user: np.ndarray, searched: np.ndarray, row: np.ndarray,
-    background: np.ndarray, share: float, odds: float, chance: float,
+    ratio: np.ndarray, speaks: np.ndarray, background: np.ndarray, share: float, odds: float, chance: float,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The success against each victim, twice.
 
-    A stream scores by the sum over known terms of log(1 + odds (share typed + (1 - share) published) / background).
+    A stream scores by the sum over known terms of log(1 + odds (share typed + (1 - share) published) / background);
+    `ratio` is the second part of it without the odds, and `speaks` the logarithm where nothing is typed.
     """
     success = np.full(len(victims), chance)
     by_profile = np.zeros(row.max() + 1)
@@ -125,15 +127,13 @@ def _find_stream(
     for i, victim in enumerate(victims):
         if not searched[user[victim]]:
             continue
-        by_profile[:] = 0.0
-        terms = told[told_start[victim] : told_start[victim + 1]]
-        for t in terms:
-            for j in range(profile_start[t], profile_start[t + 1]):
-                by_profile[profile[j]] += np.log1p(odds * (1 - share) * published[j] / background[t])
+        here = slice(told_start[victim], told_start[victim + 1])
+        if share < 1:
+            add_up(by_profile, told[here], times[here], profile_start, profile, speaks)
         score = by_profile[row]
-        for t in terms if share > 0 else terms[:0]:
+        for t in told[here] if share > 0 else told[:0]:
             for j in range(profile_start[t], profile_start[t + 1]):
-                held[profile[j]] = odds * (1 - share) * published[j] / background[t]
+                held[profile[j]] = odds * ratio[j]
             for j in range(stream_start[t], stream_start[t + 1]):
                 before = held[row[stream[j]]]
                 after = before + odds * share * typed[j] / background[t]

@@ -51,7 +51,7 @@ class PublishedView:
     def holders(self) -> csr_array:
         """Atoms x profiles: how much more likely a term is in a profile than in the whole release."""
         matrix = self.profiles.copy()
-        matrix.data = matrix.data / np.maximum(self.whole, 1e-300)[matrix.indices]
+        matrix.data = matrix.data / np.maximum(self.whole, 1e-200)[matrix.indices]
         return csr_array(matrix.T)
 
     def speaks(self, smoothing: float = SMOOTHING) -> csr_array:
