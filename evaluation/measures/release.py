@@ -16,7 +16,7 @@ from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.attacks.linkage import Linkage, link
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
-from shoal.evaluation.measures.base import Column, ReleaseMeasure
+from shoal.evaluation.measures.base import Column, CostMeasure, ReleaseMeasure
 from shoal.evaluation.measures.occurrences import NEAR, Standing, stand
 from shoal.evaluation.measures.registry import columns, columns_named, measures_of
 from shoal.evaluation.statistics import intervals
@@ -118,3 +118,28 @@ def measure_release(measured: MeasuredRelease, wanted: Iterable[str] = ()) -> di
             ends = (columns()[name].measure.inside(float(end)) for end in (low, high))
             found |= dict(zip((f"{name}_low", f"{name}_high"), ends, strict=True))
     return {name: found[name] for name in columns() if name in found}
+
+
+seconds = CostMeasure(
+    name="seconds",
+    title="Seconds",
+    says="Time to make the release.",
+    formula="wall time of the method alone, loaded and compiled before",
+    better="lower",
+    low=0,
+    unit="seconds",
+    main=True,
+    headline=True,
+    compute=lambda cost: cost.seconds,
+)
+peak_mb = CostMeasure(
+    name="peak_mb",
+    title="Peak memory, MB",
+    says="Most memory that the process held while it made the release.",
+    formula="largest resident memory of the process while the method runs, in megabytes",
+    better="lower",
+    low=0,
+    unit="megabytes",
+    main=True,
+    compute=lambda cost: cost.peak_mb,
+)

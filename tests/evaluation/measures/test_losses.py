@@ -16,9 +16,8 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import make_log
-from shoal.evaluation.measures.losses import bLM, distortion, ncp
+from shoal.evaluation.measures.losses import OtherWords, bLM, distortion, ncp
 from shoal.evaluation.measures.occurrences import stand
-from shoal.evaluation.measures.other_words import OtherWords
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
 TABLE_5_1 = {

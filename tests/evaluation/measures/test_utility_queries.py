@@ -8,7 +8,7 @@ from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
-from shoal.evaluation.measures.other_words import OtherWords, other_words
+from shoal.evaluation.measures.losses import OtherWords, other_words
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 from shoal.evaluation.measures.sensitive import f_beta, sensitive_queries
 
