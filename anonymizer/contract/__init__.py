@@ -21,7 +21,7 @@ import polars as pl
 
 from shoal.anonymizer.base import Anonymized, Method, Release
 from shoal.anonymizer.claims import Evidence, Verdict, find_verifier, verify
-from shoal.anonymizer.contract.mutants import mutants
+from shoal.anonymizer.contract.edits import mutants
 from shoal.anonymizer.contract.sample_logs import awkward_logs, log_of, sample_log
 from shoal.anonymizer.parameters import Range, Value
 from shoal.anonymizer.registry import check_declaration

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Assignment, Claim, Suppressed
 from shoal.anonymizer.claims import Evidence, Verdict, collect, verifiers, verify
-from shoal.anonymizer.contract.mutants import mutants
+from shoal.anonymizer.contract.edits import mutants
 from shoal.anonymizer.contract.sample_logs import log_of, sample_log
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.errors import InputError

@@ -6,10 +6,17 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, Suppressed
-from shoal.anonymizer.methods.ssc.hyper_terms import Centre, Cost, first_centre, joined, matching_cost
+from shoal.anonymizer.methods.ssc.hyper_terms import (
+    Centre,
+    Cost,
+    Wording,
+    first_centre,
+    joined,
+    matching_cost,
+    typical_vocabularies,
+)
 from shoal.anonymizer.methods.ssc.nearest_vocabulary import Centres, Vocabularies
 from shoal.anonymizer.methods.ssc.term_distance import Neighbourhoods, find_neighbourhoods
-from shoal.anonymizer.methods.ssc.typical_vocabulary import Wording, typical_vocabularies
 from shoal.anonymizer.parameters import Parameter, Value, group_size, number, one_of, whole_number
 from shoal.anonymizer.publish import publish
 from shoal.corpus.profiles import Profiles, build_profiles

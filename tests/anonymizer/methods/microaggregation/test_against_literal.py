@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.claims import Evidence, verify
-from shoal.anonymizer.methods.microaggregation import Microaggregation, literal, similar_clusters
-from shoal.anonymizer.methods.microaggregation.centroid_log import chosen_copies, quotas
+from shoal.anonymizer.methods.microaggregation import Microaggregation, chosen_copies, literal, quotas, similar_clusters
 from shoal.anonymizer.methods.microaggregation.similar_clusters import (
     Incidence,
     join_most_similar,

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from shoal.anonymizer.claims import Evidence, verify
-from shoal.anonymizer.methods.microaggregation import Microaggregation
-from shoal.anonymizer.methods.microaggregation.centroid_log import chosen_copies, quotas
+from shoal.anonymizer.methods.microaggregation import Microaggregation, chosen_copies, quotas
 from shoal.anonymizer.methods.microaggregation.literal import classification_matrix, semantic_remain
 from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, make_incidence, partition
 from shoal.corpus.errors import InputError
