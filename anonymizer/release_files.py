@@ -128,10 +128,13 @@ def _write_assignment(made: Anonymized, path: Path) -> None:
         pl.DataFrame({"user": user, "id": id}).write_csv(file, separator="\t", quote_style="never")
 
 
-def read_release(folder: Path, knowledge: Knowledge | None = None, method: type[Method] | None = None) -> StoredRelease:
+def read_release(
+    folder: Path, knowledge: Knowledge | None = None, method: type[Method] | None = None, *, secret: bool = True
+) -> StoredRelease:
     """The release in a folder, with the taxonomy and dictionary that it was made with.
 
     `knowledge` is what somebody says that it was made with; `method` is its method, where that is not registered.
+    Without `secret` the assignment stays unread: nobody is behind any profile.
     """
     if not (folder / MANIFEST).is_file():
         raise InputError(f"no release at {folder}: it holds no {MANIFEST}; make one by `shoal anonymize`")
@@ -141,7 +144,7 @@ def read_release(folder: Path, knowledge: Knowledge | None = None, method: type[
     release = _read_profiles(folder / PROFILES)
     if (folder / QUERIES).exists():
         release = _with_queries(release, folder / QUERIES)
-    assignment = _read_assignment(folder / ASSIGNMENT, release)
+    assignment = _read_assignment(folder / ASSIGNMENT, release) if secret else _nobody()
     given, tree = knowledge or Knowledge(), folder / TAXONOMY
     if given.taxonomy_file is None and tree.exists():
         given = replace(given, taxonomy_file=tree)
@@ -280,6 +283,10 @@ def _read_assignment(path: Path, release: Release) -> Assignment:
     names = table["user"].unique(maintain_order=True)
     user = find_names(table["user"], names).astype(np.int32)
     return Assignment(names, user, _places(table["id"], release, path))
+
+
+def _nobody() -> Assignment:
+    return Assignment(pl.Series(dtype=pl.String), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
 
 
 def _places(names: pl.Series, release: Release, path: Path) -> np.ndarray:

@@ -48,12 +48,10 @@ class Rejected:
 def read_log(path: str | Path, *, strict: bool = False, progress: Progress = silent) -> tuple[QueryLog, Rejected]:
     """The log in a file of the AOL format, and the rows that were rejected (with `strict`, the first is an error)."""
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"no log at {path}: give a file in the AOL format ({' <TAB> '.join(COLUMNS)})")
+    people = read_people(path)
     encoder = _Encoder()
     rejected: list[pl.DataFrame] = []
     try:
-        people = _people(path)
         for good, bad, done in _parsed_ahead(path):
             encoder.add(good)
             rejected.append(bad)
@@ -61,8 +59,8 @@ def read_log(path: str | Path, *, strict: bool = False, progress: Progress = sil
                 number, reason, _ = bad.row(0)
                 raise InputError(f"{path.name}, line {number}: {reason} (--strict stops at the first bad row)")
             progress(done, path.stat().st_size, "reading the log")
-    except (gzip.BadGzipFile, EOFError, OSError) as error:
-        raise InputError(f"{path.name} cannot be read ({error}): is it whole, and plain text or .gz?") from error
+    except (EOFError, OSError) as error:
+        raise _unreadable(path, error) from error
     apart = Rejected(pl.concat(rejected) if rejected else _no_rows())
     if encoder.rows == 0:
         raise InputError(_nothing_read(path, apart))
@@ -74,10 +72,19 @@ def heading(people: PeopleKind) -> str:
     return "\t".join([*COLUMNS, f"{PEOPLE_HEADING}{people}"])
 
 
-def _people(path: Path) -> PeopleKind:
+def _unreadable(path: Path, error: Exception) -> InputError:
+    return InputError(f"{path.name} cannot be read ({error}): is it whole, and plain text or .gz?")
+
+
+def read_people(path: Path) -> PeopleKind:
     """Who the users are, as the heading says; those of a file that says nothing are real."""
-    with _opened(path) as (file, _):
-        headings = file.readline(1000).decode(errors="replace").rstrip("\r\n").split("\t")
+    if not path.is_file():
+        raise InputError(f"no log at {path}: give a file in the AOL format ({' <TAB> '.join(COLUMNS)})")
+    try:
+        with _opened(path) as (file, _):
+            headings = file.readline(1000).decode(errors="replace").rstrip("\r\n").split("\t")
+    except (EOFError, OSError) as error:
+        raise _unreadable(path, error) from error
     said = next((one for one in headings[len(COLUMNS) :] if one.startswith(PEOPLE_HEADING)), None)
     if said is None or headings[0].lower() != COLUMNS[0].lower():
         return "real"

@@ -42,9 +42,12 @@ def set_up(settings: Settings, *, instance: bool = False) -> None:
         index = index_for(settings.corpus_source, progress)
         log, rejected = load_log(settings.log_source, progress=progress)
         if instance:
-            from shoal.webapp.core.instance import open_instance
+            from shoal.webapp.core.instance import open_database, open_releases
+            from shoal.webapp.core.logs import served_log
 
-            open_instance(settings, log, index, progress)
+            database = open_database(settings)
+            open_releases(settings, database, served_log(database, settings.log_source, progress), index, progress)
+            database.close()
     users = "simulated users" if log.people == "simulated" else "users"
     print(f"corpus: {index.name}, {len(index):,} documents ({index.meta['reason']})")
     print(f"log: {len(log):,} queries of {len(log.users):,} {users}; {len(rejected):,} rows could not be read")

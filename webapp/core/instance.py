@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from sqlalchemy import select
@@ -11,12 +12,11 @@ from sqlalchemy import select
 from shoal.anonymizer.parameters import Value
 from shoal.corpus.errors import Conflict, InputError
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import QueryLog
 from shoal.corpus.store.folders import alone, cache_folder
 from shoal.search.index import Index
 from shoal.webapp.core.accounts import create_first_account
 from shoal.webapp.core.activation import activate
-from shoal.webapp.core.logs import register_log
+from shoal.webapp.core.logs import ServedLog, find_log, register_log
 from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.settings import Settings, default_instance
 from shoal.webapp.database import Database, Job, LogFile
@@ -114,6 +114,7 @@ _FIRST_METHODS: tuple[tuple[str, dict[str, Value]], ...] = (
     ("everyone", {}),
     ("plain", {}),
 )
+_OF_NOBODY = _FIRST_METHODS[-1:]
 _NOTE = "first start"
 
 
@@ -130,32 +131,44 @@ class _Told:
         self._progress(done, total, stage)
 
 
-def open_instance(
-    settings: Settings, log: QueryLog, index: Index, progress: Progress = silent
-) -> tuple[Database, ActiveReleases]:
-    """The database and the releases of a server, made if this is their first start.
+def open_database(settings: Settings) -> Database:
+    """The database of a server, made if this is its first start, with an account.
 
     Several processes may start at once: the first does all of it, the others wait and find it done.
     """
+    settings.protect_folder()
     database = Database(settings.database)
-    releases = ActiveReleases(database, settings.instance, log.digest())
-    settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with alone(settings.instance / "start.lock"):
+    with _start(settings):
         database.upgrade()
         follow_uploads(database, settings.instance)
         _tell_password(create_first_account(database))
-        log_id = register_log(database, log, Path(settings.log_source).name, _lasting(settings.log_source))
         tend_running(database)
+    return database
+
+
+def _start(settings: Settings) -> AbstractContextManager[None]:
+    return alone(settings.instance / "start.lock")
+
+
+def open_releases(
+    settings: Settings, database: Database, log: ServedLog, index: Index, progress: Progress = silent
+) -> ActiveReleases:
+    """The releases of the log that is served; the first one is made, if there is none."""
+    releases = ActiveReleases(database, settings.instance, log.digest, of_real_people=log.people == "real")
+    with _start(settings):
+        if not log.entered:
+            register_log(database, log.read(), log.name, log.source)
         if releases.current_id() is None:
-            _first_release(database, settings, log_id, log, index, progress)
+            _first_release(database, settings, log, index, progress)
         if settings.levels and log.people != "real":
-            offer_levels(database, log_id)
-    return database, releases
+            offer_levels(database, _entered(database, log))
+    return releases
 
 
-def _lasting(source: str) -> str:
-    """A path that means the same in a process started elsewhere."""
-    return str(Path(source).resolve()) if Path(source).exists() else source
+def _entered(database: Database, log: ServedLog) -> int:
+    found = find_log(database, log.digest)
+    assert found is not None, "a log is entered before releases are made of it"
+    return found
 
 
 def _tell_password(password: str | None) -> None:
@@ -163,10 +176,10 @@ def _tell_password(password: str | None) -> None:
         print(f"\n  First start: log in at /admin as  admin  with the one-time password  {password}\n", flush=True)
 
 
-def _first_release(
-    database: Database, settings: Settings, log_id: int, log: QueryLog, index: Index, progress: Progress
-) -> None:
-    for method, settings_of_method in _FIRST_METHODS:
+def _first_release(database: Database, settings: Settings, served: ServedLog, index: Index, progress: Progress) -> None:
+    """Where the people are real, publishing is an act of the operator: the first release is of nobody."""
+    log, log_id = served.read(), _entered(database, served)
+    for method, settings_of_method in _FIRST_METHODS if served.people != "real" else _OF_NOBODY:
         job = claim_job(database, add_run(database, method, settings_of_method, log_id), even_if_busy=True)
         assert job is not None, "nobody else knows of a job that was added under the lock"
         try:
@@ -174,5 +187,5 @@ def _first_release(
         except InputError as error:
             finish_job(database, job.id, FAILED, str(error))
             continue
-        activate(database, release_id, log.digest(), note=_NOTE, confirmed=True)
+        activate(database, release_id, served.digest, note=_NOTE, confirmed=True)
         return

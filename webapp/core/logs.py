@@ -3,6 +3,8 @@
 import os
 import re
 import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -11,9 +13,9 @@ import numpy as np
 from sqlalchemy import select
 
 from shoal.corpus.errors import Conflict, InputError, NotFound
-from shoal.corpus.logs import load_log
-from shoal.corpus.progress import Progress
-from shoal.corpus.querylog import NO_TIME, QueryLog
+from shoal.corpus.logs import load_log, people_of
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import NO_TIME, PeopleKind, QueryLog
 from shoal.webapp.database import Database, LogFile
 
 REJECTED = "rejected.tsv"
@@ -36,9 +38,44 @@ def statistics(log: QueryLog) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False)
+class ServedLog:
+    """The log that a server is over. One of real people is read only by whoever makes releases of it."""
+
+    name: str
+    source: str  # a path that means the same in a process started elsewhere
+    people: PeopleKind
+    digest: str
+    entered: bool  # in the database, as the file is now
+    read: Callable[[], QueryLog]
+
+
+def served_log(database: Database, name_or_path: str, progress: Progress = silent) -> ServedLog:
+    """The log of that name or path. A server that finds one of real people entered already does not read it."""
+    path = Path(name_or_path)
+    source = str(path.resolve()) if path.exists() else name_or_path
+    people = people_of(name_or_path, progress)
+    if people == "real" and (digest := _known_digest(database, source)):
+        return ServedLog(path.name, source, people, digest, True, lambda: load_log(name_or_path)[0])
+    log, _ = load_log(name_or_path, progress=progress)
+    return ServedLog(path.name, source, people, log.digest(), False, lambda: log)
+
+
+def _known_digest(database: Database, source: str) -> str | None:
+    """That of the file as it was entered, if it was not touched since."""
+    with database.reading() as session:
+        known = session.scalars(select(LogFile).where(LogFile.source == source)).all()
+    return next((log.digest for log in known if log.statistics.get("written") == _written(source)), None)
+
+
+def _written(source: str) -> int | None:
+    return Path(source).stat().st_mtime_ns if Path(source).exists() else None
+
+
 def register_log(database: Database, log: QueryLog, name: str, source: str, rejected: int = 0) -> int:
     """The number of the log with this content; one that is known already is not entered twice."""
-    digest, told, simulated = log.digest(), statistics(log), log.people == "simulated"
+    digest, simulated = log.digest(), log.people == "simulated"
+    told = {**statistics(log), "written": _written(source)}
     with database.writing() as session:
         known = session.scalar(select(LogFile).where(LogFile.digest == digest))
         if known is None:
@@ -50,7 +87,15 @@ def register_log(database: Database, log: QueryLog, name: str, source: str, reje
         known.simulated = simulated  # an older version went by the name of the file
         if source != known.source and not Path(known.source).exists():
             known.source = source  # the file was moved
+        if source == known.source:
+            known.statistics = told
         return known.id
+
+
+def find_log(database: Database, digest: str) -> int | None:
+    """The number of the log with this content, if it was entered."""
+    with database.reading() as session:
+        return session.scalar(select(LogFile.id).where(LogFile.digest == digest))
 
 
 def get_log(database: Database, log_id: int) -> LogFile:

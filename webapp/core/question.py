@@ -123,7 +123,12 @@ def _asker(question: Question, published: Published) -> Asker:
 
 
 def visible_releases() -> list[ReleaseSummary]:
-    """What may be compared: by searchers what was active at some time, by the operator every release."""
+    """What may be compared: by searchers what was active at some time, by the operator every release.
+
+    Where the people are real, searchers see the active one only: two releases together tell more than each.
+    """
+    if releases().of_real_people and not is_operator():
+        return [one for one in releases().listed(only_public=True) if one.release_id == releases().current_id()]
     return releases().listed(only_public=not is_operator())
 
 
@@ -131,6 +136,8 @@ def find_release(release_id: str) -> LoadedRelease:
     """The release of that name, or the active one. To searchers, one that never was active does not exist."""
     if release_id in ("", "current"):
         return releases().current()
+    if releases().of_real_people and release_id != releases().current_id() and not is_operator():
+        raise unknown_release()
     if not releases().is_public(release_id) and not is_operator():
         raise unknown_release()
     return releases().get(release_id)

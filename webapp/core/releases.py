@@ -61,6 +61,7 @@ class ActiveReleases:
     database: Database
     instance: Path
     log_digest: str
+    of_real_people: bool = False  # then nobody's pseudonym is read
     _lock: Lock = field(default_factory=Lock)
 
     def current(self) -> LoadedRelease:
@@ -100,7 +101,7 @@ class ActiveReleases:
         if row is None:
             raise unknown_release()
         try:
-            stored = read_release(release_folder(self.instance, release_id))
+            stored = read_release(release_folder(self.instance, release_id), secret=not self.of_real_people)
             if altered := stored.altered():
                 raise InputError(f"{altered} is not the file that was published")
         except InputError as error:
@@ -195,13 +196,17 @@ class Published:
         return int(self.release.users[profiles].min()) if len(profiles) else 0
 
 
-def publish_beside(loaded: LoadedRelease, profiles: Profiles, vectors: DocumentVectors) -> Published:
-    """Join a release with the users of the log by name. Users that the log does not have are left out."""
+def publish_beside(loaded: LoadedRelease, profiles: Profiles | None, vectors: DocumentVectors) -> Published:
+    """Join a release with the users of the log by name. Users that the log does not have are left out.
+
+    Without profiles, as where the people are real, nobody is behind any of it.
+    """
     release, assignment = loaded.stored.release, loaded.stored.assignment
-    holder = assignment.rows_among(profiles.users)
+    users = profiles.users if profiles is not None else assignment.users
+    holder = assignment.rows_among(users)
     known = holder >= 0
     pairs = csr_array(
-        (np.ones(int(known.sum())), (holder[known], assignment.profile[known])), shape=(len(profiles), len(release))
+        (np.ones(int(known.sum())), (holder[known], assignment.profile[known])), shape=(len(users), len(release))
     )
     space = profile_space(release.labels, release.generalized, vectors, loaded.stored.knowledge)
     return Published(loaded, pairs, csr_array(space))

@@ -1,4 +1,4 @@
-"""What does the server hold while it runs? One index, one log with its profiles, and the releases it has read."""
+"""What does the server hold while it runs? One index, the releases it has read, and the people it may show."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,15 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
+from shoal.corpus.errors import NotFound
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import QueryLog
+from shoal.corpus.querylog import PeopleKind, QueryLog
 from shoal.search.index import Index, index_for
 from shoal.search.vectors import profile_space
-from shoal.webapp.core.people import People
+from shoal.webapp.core.logs import ServedLog
+from shoal.webapp.core.people import People, Person
 from shoal.webapp.core.releases import LoadedRelease, Published, publish_beside
 from shoal.webapp.core.settings import Settings
 
@@ -22,23 +23,53 @@ _KEPT_RELEASES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class SearchService:
-    """Read-only after its start, and shared by all threads of a process."""
+class Crowd:
+    """The people of a log whom everybody may see: simulated ones, or public by their licence."""
 
-    index: Index
     log: QueryLog
-    knowledge: Knowledge
     profiles: Profiles
     people: People
 
-    @cached_property
-    def digest(self) -> str:
-        """What tells the served log from every other."""
-        return self.log.digest()
+
+@dataclass(frozen=True, eq=False)
+class SearchService:
+    """Read-only after its start, and shared by all threads of a process.
+
+    Where the people are real, the process holds neither their log nor who has which pseudonym: whatever would need
+    them is not there, for anybody.
+    """
+
+    index: Index
+    knowledge: Knowledge
+    digest: str  # what tells the served log from every other
+    people_kind: PeopleKind
+    crowd: Crowd | None
 
     @property
     def simulated(self) -> bool:
-        return self.log.people == "simulated"
+        return self.people_kind == "simulated"
+
+    @property
+    def log(self) -> QueryLog:
+        return self._shown().log
+
+    @property
+    def profiles(self) -> Profiles:
+        return self._shown().profiles
+
+    @property
+    def people(self) -> People:
+        return self._shown().people
+
+    def _shown(self) -> Crowd:
+        if self.crowd is None:
+            raise NotFound("the people of this log are real, and nobody can be looked at: search without a person")
+        return self.crowd
+
+    @property
+    def featured(self) -> tuple[Person, ...]:
+        """Some people to begin with; nobody where they are real."""
+        return self.crowd.people.featured if self.crowd is not None else ()
 
     @cached_property
     def _space(self) -> csr_array:
@@ -53,14 +84,16 @@ class SearchService:
     @cached_property
     def published(self) -> Callable[[LoadedRelease], Published]:
         """A release made ready for searching; the last few are kept, since they never change."""
-        return lru_cache(_KEPT_RELEASES)(lambda loaded: publish_beside(loaded, self.profiles, self.index.vectors))
+        profiles = self.crowd.profiles if self.crowd is not None else None
+        return lru_cache(_KEPT_RELEASES)(lambda loaded: publish_beside(loaded, profiles, self.index.vectors))
 
 
-def start_service(settings: Settings, progress: Progress = silent) -> SearchService:
+def start_service(settings: Settings, served: ServedLog, progress: Progress = silent) -> SearchService:
     """Open what `shoal setup` made, or make it now."""
-    index = index_for(settings.corpus_source, progress)
-    log, _ = load_log(settings.log_source, progress=progress)
-    knowledge = Knowledge()
-    profiles = build_profiles(log, knowledge.words)
-    people = People(profiles, settings.secret_key())
-    return SearchService(index, log, knowledge, profiles, people)
+    index, knowledge = index_for(settings.corpus_source, progress), Knowledge()
+    crowd = None
+    if served.people != "real":
+        log = served.read()
+        profiles = build_profiles(log, knowledge.words)
+        crowd = Crowd(log, profiles, People(profiles, settings.secret_key()))
+    return SearchService(index, knowledge, served.digest, served.people, crowd)

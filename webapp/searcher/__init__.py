@@ -1,16 +1,30 @@
 """What does a searcher see? A module for each address; here what their pages share."""
 
-from flask import Blueprint, render_template
+from apiflask import APIBlueprint
+from flask import render_template, request
 
 from shoal.webapp.core.context import service
 from shoal.webapp.core.question import Asked, visible_releases
 
-pages = Blueprint("searcher", __name__)
+pages = APIBlueprint("searcher", __name__, enable_openapi=False)
+_OF_PEOPLE = {"searcher.people", "searcher.knows", "searcher.attack"}
+
+
+@pages.before_request
+def only_where_people_are_shown() -> None:
+    """The demonstration exists for simulated and public people; where they are real, there are no such pages."""
+    if request.endpoint in _OF_PEOPLE:
+        _ = service().people
+
+
+@pages.app_context_processor
+def shown_everywhere() -> dict[str, object]:
+    return {"shows_people": service().crowd is not None}
 
 
 def render(page: str, asked: Asked, **more: object) -> str:
     """A page with all that the search box, the picker and the release choice need."""
     here = service()
     common = {"question": asked.question, "release": asked.release, "asker": asked.asker, "listed": visible_releases()}
-    common |= {"people": here.people.featured, "people_count": len(here.people)}
+    common |= {"people": here.featured, "people_count": len(here.people) if here.crowd is not None else 0}
     return render_template(f"searcher/{page}.html", simulated=here.simulated, corpus=here.index, **common, **more)

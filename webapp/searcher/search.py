@@ -123,7 +123,7 @@ def look_up_or_sample(question: Question) -> tuple[Asked, bool]:
     sampled = not (question.user or question.group) and service().simulated
     if not sampled:
         return look_up(question), False
-    return replace(look_up(question.but(user=service().people.featured[0].key)), question=question), True
+    return replace(look_up(question.but(user=service().featured[0].key)), question=question), True
 
 
 @pages.get("/")

@@ -74,7 +74,7 @@ def test_a_search_is_answered_in_three_columns_by_a_sample_person_if_nobody_was_
 
 def test_a_real_person_is_never_shown_unasked(client: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     served = app.extensions["shoal.service"]
-    real = replace(served, log=replace(served.log, people="real"))
+    real = replace(served, people_kind="real", crowd=None)
     monkeypatch.setitem(app.extensions, "shoal.service", real)
     assert re.findall(r'id="head-(\w+)"', search(client, q="climate change")) == ["plain"]
 
