@@ -175,6 +175,23 @@ def test_linkage_is_that_of_the_strongest_attacker(
     assert linked.success.mean() == pytest.approx(expected[SMOOTHINGS.index(linked.smoothing)])
 
 
+@pytest.mark.parametrize("m", [1, 2, 3, 5])
+def test_original_profiles_are_found_as_surely_as_bayes_allows(profiles: Profiles, m: int) -> None:
+    """The exact posterior of terms drawn without replacement: nobody finds more people who knows as much."""
+    victims = choose_victims(profiles, 1000)
+    share = profiles.counts.toarray() / profiles.occurrences[:, None]
+    start, term = victims.in_order(m)
+    best = 0.0
+    for v, user in enumerate(victims.user.tolist()):
+        drawn = share[:, term[start[v] : start[v + 1]]]
+        likely = (drawn / np.maximum(1 - np.cumsum(drawn, axis=1) + drawn, 1e-12)).prod(axis=1)
+        ties = likely >= likely.max() * (1 - 1e-9)
+        best += ties[user] / ties.sum() / len(victims)
+    found = linkage(released("original", profiles), profiles, m).mean()
+    one_person = 0.0 if m == 1 else 1 / len(victims)  # the attacker takes draws as if they were put back
+    assert best - one_person - 1e-9 <= found <= best + one_person + 1e-9
+
+
 def test_an_attacker_who_smooths_less_finds_who_has_all_known_terms(
     food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]
 ) -> None:

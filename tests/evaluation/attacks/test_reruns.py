@@ -1,5 +1,6 @@
 """Do attacks that run a method once more find what they must where the answer is known beforehand?"""
 
+import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -185,3 +186,15 @@ def test_what_runs_the_method_again_is_measured_only_where_it_is_asked_for(
     assert main(["measures", "membership"]) == 0
     assert "runs the method once more" in capsys.readouterr().out
     assert main(["measure", str(folder), "--log", str(log), "--measures", "luck"]) == 2
+
+
+def test_an_evaluation_measures_them_where_it_is_asked_to(corpus_file: Path, log_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    given = ["--corpus", str(corpus_file), "--log", str(log_file), "--out", str(out), "--jobs", "1"]
+    assert main(["evaluate", *given, "--methods", "random:k=3", "--measures", "all,thorough"]) == 0
+    row = next(
+        row for row in csv.DictReader((out / "results.csv").read_text().splitlines()) if row["method"] == "random"
+    )
+    assert 0.5 <= float(row["membership"]) <= 1
+    assert float(row["later_low"]) <= float(row["later"]) <= float(row["later_high"])
+    assert float(row["server5_1"]) >= float(row["queries_only5_1"])
