@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.taxonomy import Taxonomy
-from shoal.evaluation.measures.labels import leaf_of, node_of
+from shoal.evaluation.measures.occurrences import leaf_of, node_of
 
 
 @dataclass(frozen=True, eq=False)

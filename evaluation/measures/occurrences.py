@@ -16,11 +16,11 @@ from numba import njit
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
+from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_members, is_bag
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
-from shoal.evaluation.measures.labels import leaf_of, node_of
 
 NEAR = 4  # edges: the epsilon of a release that says none
 _USERS_AT_ONCE = 1000
@@ -271,3 +271,40 @@ def _stand(
         rows = longer
     rows[0, n], rows[1, n], rows[2, n], rows[3, n] = entry, term, amount, replaced
     return rows, n + 1
+
+
+# Where in the taxonomy a published label is: a term is a leaf, a generalized label a node, a bag what is above it.
+
+
+def node_of(label: str, taxonomy: Taxonomy) -> int:
+    """The node of a generalized label."""
+    node = taxonomy.node.get(label.lower())
+    if node is None:
+        raise InputError(f"{label!r} is not in the taxonomy: give the taxonomy that the release was made with")
+    return node
+
+
+def leaf_of(term: str, taxonomy: Taxonomy) -> int:
+    """The leaf of a term, -1 where the taxonomy does not know it."""
+    leaf = taxonomy.leaf(term)
+    return -1 if leaf is None else leaf
+
+
+def label_nodes(release: Release, taxonomy: Taxonomy) -> np.ndarray:
+    """The node of each label: a term's leaf, -1 for a term unknown, and for a bag the lowest node above its members."""
+    pairs = zip(release.labels, release.generalized.tolist(), strict=True)
+    return np.array([_place(label, general, taxonomy) for label, general in pairs], dtype=np.int64)
+
+
+def _place(label: str, general: bool, taxonomy: Taxonomy) -> int:
+    if not general:
+        return leaf_of(label, taxonomy)
+    return _above(bag_members(label), taxonomy) if is_bag(label) else node_of(label, taxonomy)
+
+
+def _above(terms: list[str], taxonomy: Taxonomy) -> int:
+    leaves = [leaf for term in terms if (leaf := taxonomy.leaf(term)) is not None]
+    node = leaves[0] if leaves else -1
+    while node >= 0 and not node <= min(leaves) <= max(leaves) < taxonomy.end[node]:
+        node = int(taxonomy.parent[node])
+    return node

@@ -10,7 +10,7 @@ from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.closed_patterns import top_closed_patterns
-from shoal.evaluation.measures.labels import label_nodes, leaf_of
+from shoal.evaluation.measures.occurrences import label_nodes, leaf_of
 from shoal.evaluation.measures.release import MeasuredRelease
 
 TOP = 100

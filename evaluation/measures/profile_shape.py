@@ -9,7 +9,7 @@ import numpy as np
 from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.evaluation.measures.base import ReleaseMeasure
-from shoal.evaluation.measures.labels import label_nodes
+from shoal.evaluation.measures.occurrences import label_nodes
 from shoal.evaluation.measures.release import MeasuredRelease
 
 
