@@ -1,6 +1,7 @@
 """How does a figure of a paper look with our numbers? Its panels and curves, and the claim beside what we see."""
 
 from collections.abc import Sequence
+from math import inf
 from textwrap import wrap
 from typing import Any
 
@@ -10,6 +11,7 @@ from shoal.anonymizer.registry import find_method
 from shoal.evaluation.experiment.settings import written
 from shoal.evaluation.figures import Curves, Figure, Line, Panels, Part, Point, all_figures
 from shoal.evaluation.figures.running import FigureResults
+from shoal.evaluation.figures.setups import PEOPLE
 from shoal.evaluation.figures.thesis import DENSITY
 from shoal.evaluation.figures.verdicts import sentence, verdict
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text
@@ -28,10 +30,11 @@ def figure_blocks(found: FigureResults | None, timed: bool = False) -> list[Bloc
     if not drawn:
         return []
     introduction = (
-        "Each in the set-up of its paper, as far as that can be had: AOL's log is not public. A part of a claim counts "
-        "as seen where every point that it names shows it by more than the intervals (95 %: of AP@10 over people, of "
-        "all others over draws and seeds), as otherwise where one shows the contrary by more than them; else it cannot "
-        "be told."
+        "Each in the set-up of its paper, as far as that can be had: AOL's log is not public. A log of "
+        f"{PEOPLE:,} users is taken itself; for a smaller one, users simulated over its corpus stand in. A part "
+        "of a claim counts as seen where every point that it names shows it by more than the intervals (95 %: of AP@10 "
+        "over people, of all others over draws and seeds), as otherwise where one shows the contrary by more than "
+        "them; else it cannot be told."
     )
     title = "The papers' figures of time" if timed else "The papers' figures, in the papers' set-ups"
     table = [] if timed else _densities(found)
@@ -119,7 +122,8 @@ def picture(figure: Figure, panels: Panels, setups: Sequence[Row], parts: Sequen
 
 def _panel(figure: Figure, title: str, seen: Curves, styles: Styles, size: tuple[int, int]) -> Any:
     places = sorted({point.x for points in seen.values() for point in points if point.x == point.x})
-    data = [point for label, points in seen.items() for point in _data(label, points, places)]
+    lowest = min(point.y for points in seen.values() for point in points) / 2 if "y" in figure.logarithmic else -inf
+    data = [point for label, points in seen.items() for point in _data(label, points, places, lowest)]
     whole = all(place == int(place) for place in places)
     ticks = axis(values=places, format=",d" if whole else ".2~f")
     x = alt.X("x:Q", title=figure.x_title, scale=_scale("x" in figure.logarithmic), axis=ticks)
@@ -136,12 +140,12 @@ def _scale(logarithmic: bool, zero: bool = False) -> alt.Scale:
     return alt.Scale(type="log" if logarithmic else "linear", zero=zero and not logarithmic, nice=False, padding=12)
 
 
-def _data(label: str, points: Sequence[Point], places: Sequence[float]) -> list[dict[str, Any]]:
-    """What has no such parameter is a level line."""
+def _data(label: str, points: Sequence[Point], places: Sequence[float], lowest: float) -> list[dict[str, Any]]:
+    """What has no such parameter is a level line. No interval is drawn below `lowest`: 0 has no place on some axes."""
     if points[0].x != points[0].x:
         points = [points[0]._replace(x=x) for x in places]
     return [
-        {"x": p.x, "y": p.y, "low": p.low, "high": p.high, "curve": label, "step": step,
+        {"x": p.x, "y": p.y, "low": max(p.low, lowest), "high": p.high, "curve": label, "step": step,
          "tell": f"{label}: {p.y:.4g} at {p.x:g}"}
         for step, p in enumerate(points)
     ]  # fmt: skip

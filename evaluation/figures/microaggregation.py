@@ -25,8 +25,10 @@ def _above_the_floor(panels: Panels) -> list[Part]:
     largest = tuple(difference(*pair).within(*_ABOUT) for pair in deep if pair[0].x == 5)
     return [
         Part("the share is above 1/k at all levels", above, counted(above)),
-        Part("at level 1 more categories gain nothing", _all_within(flat, -_SAME, _SAME), _told(flat)),
-        Part("at level 5 they gain", _all_within(deep, _SAME, 1), _told(deep)),
+        Part(
+            f"at level 1 more categories gain nothing ({_SAME} at most)", _all_within(flat, -_SAME, _SAME), _told(flat)
+        ),
+        Part(f"at level 5 they gain (more than {_SAME})", _all_within(deep, _SAME, 1), _told(deep)),
         Part("more so in larger clusters", grows, _told(deep[:: max(len(deep) - 1, 1)])),
         Part("about 0.1 at level 5 and k=5", largest, _told(deep[-1:])),
     ]

@@ -104,6 +104,14 @@ def test_axes_are_labelled_with_the_numbers_themselves() -> None:
     assert {"0.1", "0.2", "0.3", "0.4"} <= labels_of(FIGURES["zhu-xiong-4"])
 
 
+def test_an_interval_that_reaches_below_nothing_has_a_place_on_a_logarithmic_axis() -> None:
+    figure = FIGURES["thesis-6-5"]
+    rows = [row | {"seconds": 2.0, "seconds_low": -1.0, "seconds_high": 5.0} for row in rows_of(figure)]
+    described = json.dumps(drawn_of(figure, rows))
+    assert '"low": 1.0, "high": 5.0' in described
+    assert '"low": -1.0' not in described
+
+
 def test_rows_of_other_parameters_or_set_ups_are_not_mixed_in() -> None:
     here = {"setup": "thesis-10000", "method": "clump"}
     rows = [
