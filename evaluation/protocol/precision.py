@@ -75,8 +75,12 @@ def gold(queries: TestQueries, profiles: Profiles, index: Index, known: Knowledg
     space = profile_space(profiles.terms, [False] * len(profiles.terms), index.vectors, Knowledge())
     own = csr_array(profiles.counts @ space)
     cosine = many_cosines(queries.documents, queries.user, own, index.vectors)
-    rank = np.argsort(best_first(cosine), axis=1)
-    return (rank < RELEVANT) & (queries.documents >= 0)
+    return first_by_own(cosine, queries.documents)
+
+
+def first_by_own(cosine: np.ndarray, documents: np.ndarray) -> np.ndarray:
+    """The first 30 of each row of candidates (padded with -1), by their cosine with the own profile of who asks."""
+    return (np.argsort(best_first(cosine), axis=1) < RELEVANT) & (documents >= 0)
 
 
 def published_cosines(

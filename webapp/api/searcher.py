@@ -11,6 +11,7 @@ from shoal.evaluation.measures.registry import describe as describe_measure
 from shoal.evaluation.measures.registry import measures as all_measures
 from shoal.webapp.api import searcher_schemas as s
 from shoal.webapp.core.context import releases, service
+from shoal.webapp.core.dial import choose
 from shoal.webapp.core.formats import safe_link
 from shoal.webapp.core.question import Asked, find_release, read_asked, visible_releases
 from shoal.webapp.searcher.attack import ORIGINAL, choose_target, draw_terms, play
@@ -84,6 +85,18 @@ def attack(key: str, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def _asked_by(key: str, wanted: dict[str, Any]) -> Asked:
     return read_asked({"user": key or "-", "release": wanted.get("release", "")})
+
+
+@api.get("/dial")
+@api.input(s.DialIn, location="query", arg_name="wanted")
+@api.output(s.DialOut)
+@api.doc(summary="The release that keeps most where at most so many in 100 may be found; null if none is as safe")
+def dial(wanted: dict[str, Any]) -> dict[str, Any]:
+    if not wanted["risk"]:
+        return {"release_id": releases().current().release_id, "keeps_more": True}
+    choice = choose(visible_releases(), wanted["risk"])
+    found = choice.release.release_id if choice.release is not None else None
+    return {"release_id": found, "keeps_more": choice.keeps_more, "safest": choice.safest}
 
 
 @api.get("/releases")

@@ -7,6 +7,7 @@ from apiflask.fields import Boolean, DateTime, Dict, Float, Integer, List, Neste
 from apiflask.validators import Length, OneOf, Range
 
 from shoal.search.personal import DEFAULT_WEIGHT
+from shoal.webapp.core.dial import RISKS
 from shoal.webapp.core.question import PAGES, VIEWS
 from shoal.webapp.searcher.search import KINDS
 
@@ -26,10 +27,24 @@ def _text(what: str, longest: int = 100, **more: Any) -> String:
 
 class WhoIn(Schema):
     user = _text("key of a user, as /users gives it")
-    release = _text("id of a release; the active one if left out")
+    release = _text("id of a release; what the dial says, or the active one, if left out")
 
 
-class QuestionIn(WhoIn):
+class DialIn(Schema):
+    risk = Integer(
+        load_default=0,
+        validate=OneOf((0, *RISKS)),
+        metadata={"description": "at most so many in 100 may be found; 0 asks for the active release"},
+    )
+
+
+class DialOut(Schema):
+    release_id = String(allow_none=True)
+    keeps_more = Boolean(metadata={"description": "than what needs no personal data: plain and everyone's average"})
+    safest = Float(metadata={"description": "the least measured risk of all releases"}, allow_none=True)
+
+
+class QuestionIn(DialIn, WhoIn):
     q = _text("the query", 100_000, load_default="")
     group = _text("id of a published profile, for who has chosen a group alone")
     weight = Float(load_default=DEFAULT_WEIGHT, validate=Range(0, 1), metadata={"description": "0 words, 1 profile"})
@@ -94,9 +109,12 @@ class ColumnOut(Schema):
 
 
 class QualityOut(Schema):
-    ap10 = Float()
-    p10 = Float()
-    same10 = Integer(metadata={"description": "documents among the first ten of both rankings"})
+    plain = Float(metadata={"description": "AP@10 without a profile, as `shoal evaluate` defines it"})
+    everyone = Float(metadata={"description": "AP@10 by everyone's average"})
+    ap10 = Float(metadata={"description": "AP@10 by the published profile alone, whatever the weight"})
+    own = Float(metadata={"description": "AP@10 by the own profile, which is what all are held against: 1"})
+    kept = Float(metadata={"description": "(ap10 - B) / (1 - B), where B is the larger of plain and everyone"})
+    same10 = Integer(metadata={"description": "documents among the first ten by the published and by the own profile"})
 
 
 class SearchOut(Schema):

@@ -9,11 +9,12 @@ import numpy as np
 from shoal.corpus.errors import InputError
 from shoal.search.personal import DEFAULT_WEIGHT
 from shoal.webapp.core.context import releases, service
+from shoal.webapp.core.dial import RISKS, Choice, choose
 from shoal.webapp.core.login import is_operator
 from shoal.webapp.core.people import Person
 from shoal.webapp.core.releases import LoadedRelease, Published, ReleaseSummary, unknown_release
 
-VIEWS = ("compare", "plain", "personalized", "anonymized")
+VIEWS = ("compare", "titles", "plain", "personalized", "anonymized")
 PAGE_SIZE = 10
 PAGES = 10
 LONGEST_QUERY = 2_000
@@ -27,7 +28,8 @@ class Question:
     query: str = ""
     user: str = ""  # a key of a person
     group: str = ""  # a pseudonym of the release
-    release: str = ""  # empty: the active one
+    release: str = ""  # empty: what the dial says
+    risk: int = 0  # of the dial, in 100 people; 0: the active release
     weight: float = DEFAULT_WEIGHT
     page: int = 1
     view: str = "compare"
@@ -39,6 +41,7 @@ class Question:
         """The permalink: only what differs from the defaults, always in the same order."""
         words = {
             "q": self.query, "user": self.user, "group": self.group, "release": self.release,
+            "risk": str(self.risk or ""),
             "weight": "" if self.weight == DEFAULT_WEIGHT else f"{self.weight:g}",
             "page": "" if self.page == 1 else str(self.page),
             "view": "" if self.view == "compare" else self.view,
@@ -52,11 +55,15 @@ def read_question(arguments: Mapping[str, str]) -> Question:
     view = arguments.get("view") or "compare"
     if view not in VIEWS:
         raise InputError(f"view={view[:20]} is unknown: choose one of {', '.join(VIEWS)}")
+    risk = arguments.get("risk") or "0"
+    if risk not in map(str, (0, *RISKS)):
+        raise InputError(f"risk={risk[:20]} is not on the dial: choose one of {', '.join(map(str, RISKS))} in 100")
     return Question(
         query=clean_query(arguments.get("q", "")),
         user=arguments.get("user", "")[:_LONGEST_NAME],
         group=arguments.get("group", "")[:_LONGEST_NAME],
         release=arguments.get("release", "")[:_LONGEST_NAME],
+        risk=int(risk),
         weight=read_number(arguments, "weight", DEFAULT_WEIGHT, 0, 1),
         page=int(read_number(arguments, "page", 1, 1, PAGES)),
         view=view,
@@ -100,6 +107,7 @@ class Asked:
     release: LoadedRelease
     published: Published
     asker: Asker
+    choice: Choice | None = None  # what the dial says, where it is asked
 
 
 def read_asked(arguments: Mapping[str, str]) -> Asked:
@@ -107,9 +115,18 @@ def read_asked(arguments: Mapping[str, str]) -> Asked:
 
 
 def look_up(question: Question) -> Asked:
-    release = find_release(question.release)
+    choice = choose(visible_releases(), question.risk) if question.risk else None
+    chosen = choice.release.release_id if choice is not None and choice.release is not None else ""
+    release = find_release(question.release or chosen)
     published = service().published(release)
-    return Asked(question, release, published, _asker(question, published))
+    if choice is not None and not (question.release or chosen):  # nothing is as safe, so nothing is used
+        return Asked(question, release, published, _without_release(question), choice)
+    return Asked(question, release, published, _asker(question, published), choice)
+
+
+def _without_release(question: Question) -> Asker:
+    person = service().people.get(question.user) if question.user else None
+    return Asker(person, None, np.zeros(0, dtype=np.int64))
 
 
 def _asker(question: Question, published: Published) -> Asker:

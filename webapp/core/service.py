@@ -82,6 +82,11 @@ class SearchService:
         return csr_array(self.profiles.counts[users] @ self._space)
 
     @cached_property
+    def everyone(self) -> csr_array:
+        """What everybody's profiles have in common, in the space of the documents: the sum."""
+        return csr_array(csr_array(self.profiles.counts.sum(axis=0).reshape(1, -1)) @ self._space)
+
+    @cached_property
     def published(self) -> Callable[[LoadedRelease], Published]:
         """A release made ready for searching; the last few are kept, since they never change."""
         profiles = self.crowd.profiles if self.crowd is not None else None

@@ -4,6 +4,7 @@ from apiflask import APIBlueprint
 from flask import render_template, request
 
 from shoal.webapp.core.context import service
+from shoal.webapp.core.dial import RISKS
 from shoal.webapp.core.question import Asked, visible_releases
 
 pages = APIBlueprint("searcher", __name__, enable_openapi=False)
@@ -27,4 +28,5 @@ def render(page: str, asked: Asked, **more: object) -> str:
     here = service()
     common = {"question": asked.question, "release": asked.release, "asker": asked.asker, "listed": visible_releases()}
     common |= {"people": here.featured, "people_count": len(here.people) if here.crowd is not None else 0}
+    common |= {"choice": asked.choice, "risks": RISKS}
     return render_template(f"searcher/{page}.html", simulated=here.simulated, corpus=here.index, **common, **more)

@@ -8,18 +8,24 @@ from flask import make_response, redirect, request
 from flask.typing import ResponseReturnValue
 from scipy.sparse import csr_array
 
-from shoal.evaluation.measures.base import Rankings
-from shoal.evaluation.measures.precision import average_precision, precision_at_ten
-from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, RELEVANT
 from shoal.search.personal import PLAIN, Found, Result, search
 from shoal.search.rerank import Ranking
 from shoal.webapp.core.context import service
 from shoal.webapp.core.formats import source_of
-from shoal.webapp.core.question import PAGE_SIZE, Asked, Asker, Question, look_up, read_asked, read_question
+from shoal.webapp.core.question import (
+    PAGE_SIZE,
+    Asked,
+    Asker,
+    Question,
+    look_up,
+    read_asked,
+    read_question,
+    visible_releases,
+)
 from shoal.webapp.core.service import SearchService
 from shoal.webapp.searcher import pages, render
+from shoal.webapp.searcher.strip import ANONYMIZED, PERSONALIZED, Quality, everybody, found_as_they_are, quality
 
-PERSONALIZED, ANONYMIZED = "personalized", "anonymized"
 KINDS = (PLAIN, PERSONALIZED, ANONYMIZED)
 _EXAMPLES = ("climate change", "oil price", "central bank", "trade war")
 
@@ -42,15 +48,6 @@ class ShownResult(Result):
 class Column:
     kind: str
     results: tuple[ShownResult, ...]
-
-
-@dataclass(frozen=True)
-class Quality:
-    """How much of the personalized ranking the anonymized one keeps, for this query."""
-
-    ap10: float
-    p10: float
-    same10: int  # documents that are among the first ten of both
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,23 +85,12 @@ def compare(question: Question, asker: Asker, service: SearchService) -> Compari
     suggestion = service.index.engine.suggest(question.query) if len(found) < PAGE_SIZE else None
     seconds = {**found.seconds, "snippets": shown - started, "spelling": perf_counter() - shown}
     return Comparison(
-        question, asker, found.rankings, columns, len(found), quality(found.rankings), suggestion, seconds
+        question, asker, found.rankings, columns, len(found), quality(found, service), suggestion, seconds
     )  # fmt: skip
 
 
-def quality(rankings: dict[str, Ranking]) -> Quality | None:
-    """AP@10 and P@10 against the first 30 of the personalized ranking; None where there is too little to measure."""
-    if not {PERSONALIZED, ANONYMIZED} <= set(rankings) or len(rankings[PLAIN]) < FEWEST_CANDIDATES:
-        return None
-    own, group = rankings[PERSONALIZED].documents, rankings[ANONYMIZED].documents
-    relevant = np.isin(group, own[:RELEVANT])[None, :]
-    served = Rankings(relevant, relevant.sum(axis=1))
-    same = int(np.isin(group[:PAGE_SIZE], own[:PAGE_SIZE]).sum())
-    return Quality(float(average_precision(served)[0]), float(precision_at_ten(served)[0]), same)
-
-
 def _columns(question: Question, found: Found, service: SearchService) -> tuple[Column, ...]:
-    kinds = [kind for kind in found.rankings if question.view in ("compare", kind)] or [PLAIN]
+    kinds = [kind for kind in found.rankings if question.view in ("compare", "titles", kind)] or [PLAIN]
     part = slice((question.page - 1) * PAGE_SIZE, question.page * PAGE_SIZE)
     shown = found.results(kinds, part)
     return tuple(Column(kind, tuple(_with_document(result, service) for result in shown[kind])) for kind in kinds)
@@ -138,7 +124,8 @@ def search_page() -> ResponseReturnValue:
         return redirect(question.but(page=1).address("/"))
     asked, sampled = look_up_or_sample(question)
     comparison = compare(question, asked.asker, service())
-    response = make_response(render("search", asked, comparison=comparison, sampled=sampled))
+    strip = {"everybody": everybody(asked.release), "as_they_are": found_as_they_are(visible_releases())}
+    response = make_response(render("search", asked, comparison=comparison, sampled=sampled, **strip))
     response.headers["Server-Timing"] = ", ".join(
         f"{part};dur={1000 * seconds:.2f}" for part, seconds in comparison.seconds.items()
     )

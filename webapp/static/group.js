@@ -35,13 +35,27 @@ export async function findGroup(release) {
   return found;
 }
 
+// A group is a name of one release: under another release, and so under another stop of the dial, it is found anew.
+export async function groupFor(address) {
+  let release = address.searchParams.get("release");
+  if (!release) {
+    const asked = new URL("/api/v1/dial", address);
+    asked.searchParams.set("risk", address.searchParams.get("risk") ?? "0");
+    release = (await (await fetch(asked)).json()).release_id;
+  }
+  const found = release ? await findGroup(release) : null;
+  if (!found) return address.searchParams.delete("group");
+  address.searchParams.set("group", found.group);
+  address.searchParams.set("release", found.release);
+}
+
 async function prepare(form) {
   const note = document.querySelector("[data-mine]");
   note.hidden = false;
   note.textContent = "Your browser profile is on. Comparing it with the public profiles …";
   let found;
   try {
-    found = await findGroup(form.elements.release.value);
+    found = await findGroup(form.dataset.release);
   } catch {
     note.textContent = "Your browser profile is on, but the public profiles could not be read: this search has no group. Load the page again.";
     return;
@@ -51,6 +65,7 @@ async function prepare(form) {
     return;
   }
   setField(form, "group", found.group);
+  form.elements.release.value = found.release;
   const link = document.createElement("a");
   link.href = "/mine";
   link.textContent = "See what is stored.";

@@ -1,4 +1,7 @@
-// How do the columns come alive? The same document lights up everywhere, "Why?" opens in place, the slider re-ranks at once.
+// How do the columns come alive? The same document lights up everywhere, "Why?" opens in place, slider and dial re-rank at once.
+import { groupFor } from "./group.js";
+import { drawMovement, placesOf, slide } from "./movement.js";
+
 const PARTS = [".summary", ".viewline", ".compare", ".paging"];
 
 export function startSearch() {
@@ -6,6 +9,8 @@ export function startSearch() {
   document.addEventListener("focusin", (event) => light(event.target));
   document.addEventListener("toggle", (event) => openWhy(event.target), true);
   for (const form of document.querySelectorAll("form[data-search]")) follow(form);
+  drawMovement();
+  addEventListener("resize", drawMovement);
 }
 
 function light(target) {
@@ -17,9 +22,11 @@ function light(target) {
   document
     .querySelectorAll(`.result[data-document="${result.dataset.document}"]`)
     .forEach((one) => one.classList.add("same-document"));
+  document.querySelectorAll(".movement path").forEach((one) => one.classList.toggle("lit", one.dataset.document === result.dataset.document));
 }
 
 async function openWhy(details) {
+  drawMovement();
   const link = details.querySelector?.(".why-body > a");
   if (!details.open || !link || details.dataset.asked) return;
   details.dataset.asked = "yes";
@@ -33,6 +40,7 @@ async function openWhy(details) {
     delete details.dataset.asked;
   }
   body.removeAttribute("aria-busy");
+  drawMovement();
 }
 
 async function read(address) {
@@ -48,16 +56,32 @@ function fragment(html) {
 }
 
 function follow(form) {
-  const slider = form.querySelector("input[type=range]");
-  slider?.addEventListener("input", () => {
+  form.querySelector("input[type=range]")?.addEventListener("input", () => {
     tellWeight(form);
     rankAgain(form);
   });
-  form.querySelector("select")?.addEventListener("change", () => {
-    const query = form.querySelector("[name=q]");
-    if (!query || query.value.trim()) form.requestSubmit();
+  for (const stop of form.querySelectorAll(".dial input"))
+    stop.addEventListener("change", () => {
+      form.elements.release.value = "";
+      rankAgain(form);
+    });
+  form.querySelector("select")?.addEventListener("change", (event) => {
+    for (const stop of form.querySelectorAll(".dial input")) stop.checked = !event.target.value && !stop.value;
+    if (document.querySelector(".compare")) rankAgain(form);
+    else if (!form.querySelector("[name=q]")) form.requestSubmit();
   });
   form.addEventListener("submit", () => form.setAttribute("aria-busy", "true"));
+}
+
+// The address of the search in view, with what the controls say now. A browser's own group is of one release only.
+async function addressOf(form) {
+  const address = new URL(location.href);
+  for (const name of ["weight", "risk", "release"]) {
+    const value = form.elements[name].value;
+    value ? address.searchParams.set(name, value) : address.searchParams.delete(name);
+  }
+  if (address.searchParams.has("group")) await groupFor(address);
+  return address;
 }
 
 const tellWeight = (form) => (form.querySelector("output").textContent = `${Math.round(form.elements.weight.value * 100)} %`);
@@ -70,26 +94,32 @@ async function rankAgain(form) {
   const mine = ++latest;
   await new Promise((done) => setTimeout(done, 60));
   if (mine !== latest) return;
-  const address = new URL(location.href);
-  address.searchParams.set("weight", form.elements.weight.value);
   columns.setAttribute("aria-busy", "true");
-  let page;
+  let page, address;
   try {
+    address = await addressOf(form);
     page = new DOMParser().parseFromString(await read(address), "text/html");
   } catch {
     if (mine === latest) keepShown(form, columns);
     return;
   }
   if (mine !== latest) return;
+  const before = placesOf();
   replaceParts(page);
   history.replaceState(null, "", address);
-  say(`Ranked again: the profile counts ${form.querySelector("output").textContent}.`);
+  form.dataset.release = page.querySelector("form[data-release]").dataset.release;
+  slide(before);
+  drawMovement();
+  say(`Ranked again: the profile counts ${form.querySelector("output").textContent}. ${document.querySelector(".keeps, .dial-says")?.textContent ?? ""}`);
 }
 
 // The controls go back to what the rankings in view were made with.
 function keepShown(form, columns) {
   columns.removeAttribute("aria-busy");
-  form.elements.weight.value = new URL(location.href).searchParams.get("weight") ?? form.elements.weight.defaultValue;
+  const shown = new URL(location.href).searchParams;
+  form.elements.weight.value = shown.get("weight") ?? form.elements.weight.defaultValue;
+  form.elements.release.value = shown.get("release") ?? "";
+  for (const stop of form.querySelectorAll(".dial input")) stop.checked = !shown.get("release") && stop.value === (shown.get("risk") ?? "");
   tellWeight(form);
   say("The server did not answer, so the rankings are still those from before.", true);
 }

@@ -32,6 +32,12 @@ def show(page: Page, kind: str, width: Width) -> None:
         page.locator(f"label[for=tab-{kind}]").click()
 
 
+def open_controls(page: Page, width: Width) -> None:
+    """On a phone they are folded, so that results are in view."""
+    if width == "phone":
+        page.locator("label[for=fold]").click()
+
+
 def test_a_search_shows_three_columns_with_moves_and_figures(
     page: Page, width: Width, someone: str, screenshots: Path
 ) -> None:
@@ -44,9 +50,20 @@ def test_a_search_shows_three_columns_with_moves_and_figures(
     expect(page.locator(".column-personalized .move")).to_have_count(10)
     expect(page.locator(".column-plain .move")).to_have_count(0)
     expect(page.locator(".summary")).to_contain_text("AP@10")
-    expect(page.locator(".summary")).to_contain_text("behind one profile")
+    expect(page.locator(".summary")).to_contain_text("share this profile")
+    _in_view(page, width)
     page.screenshot(path=screenshots / f"1-search-{width}.png")
     page.screenshot(path=screenshots / f"1-search-whole-{width}.png", full_page=True)
+
+
+def _in_view(page: Page, width: Width) -> None:
+    """Four results of each column on a small desk, one on a phone, without scrolling."""
+    if width == "desktop":
+        page.set_viewport_size({"width": 1280, "height": 720})
+    for kind in ("plain", "personalized", "anonymized") if width == "desktop" else ("anonymized",):
+        box = page.locator(f".column-{kind} .result").nth(3 if width == "desktop" else 0).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= (720 if width == "desktop" else PHONE["height"]), kind
 
 
 def test_nothing_is_wider_than_the_window(page: Page, width: Width, someone: str) -> None:
@@ -83,6 +100,17 @@ def test_pointing_at_a_result_shows_the_same_document_elsewhere(
 def test_the_slider_ranks_again_without_leaving_the_page(page: Page, width: Width, someone: str) -> None:
     search_as(page, someone)
     page.evaluate("window.stayed = true")
+    open_controls(page, width)
+    page.locator(".stop", has_text="20").click()
+    page.wait_for_url("**risk=20**")
+    expect(page.locator("[data-status]")).to_contain_text("in 100")
+    expect(page.locator(".columns")).not_to_have_attribute("aria-busy", "true")
+    if width == "desktop":
+        page.locator(".method summary").click()
+        page.locator("select[name=release]").select_option(index=1)
+        page.wait_for_url("**release=r**")
+        assert page.locator(".dial :checked").count() == 0
+        expect(page.locator(".movement path").first).to_be_attached()
     show(page, "personalized", width)
     slider = page.locator("input[type=range]")
     slider.fill("0")
@@ -104,9 +132,10 @@ def test_the_slider_keeps_reasons_open_and_goes_back_when_nobody_answers(
     first = page.locator(".column-plain .result").first
     first.locator(".why summary").click()
     expect(first.locator(".reason")).to_be_visible()
+    open_controls(page, width)
     page.locator("input[type=range]").fill("0.55")
     page.wait_for_url("**weight=0.55**")
-    expect(page.locator("[data-status]")).to_have_text("Ranked again: the profile counts 55 %.")
+    expect(page.locator("[data-status]")).to_contain_text("Ranked again: the profile counts 55 %.")
     expect(page.locator(".column-plain .result").first.locator(".reason")).to_be_visible()
     page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('offline')); }")
     page.locator("input[type=range]").fill("0.1")
