@@ -1,6 +1,8 @@
 """Is cost measured as it is? Memory of a piece of work, growth as an exponent, and the table of the benchmarks."""
 
 import json
+from importlib import import_module
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -34,6 +36,13 @@ def test_the_table_says_what_was_reached_and_the_exit_code_whether_it_is_enough(
     assert [row["holds"] for row in json.loads(capsys.readouterr().out)] == [True, False]
     assert main(["bench", "reading"]) == 1
     assert "NO" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", benchmarks())
+def test_every_module_of_the_folder_is_a_benchmark(name: str) -> None:
+    module = import_module(f"shoal.evaluation.bench.{name}")
+    assert list(signature(module.run).parameters) == ["full", "progress"]
+    assert (module.__doc__ or "").splitlines()[0].count("?") == 1  # the question that its rows answer
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
