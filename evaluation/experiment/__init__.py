@@ -94,7 +94,7 @@ def _check(made: Experiment) -> None:
         raise InputError(f"unknown dictionary {made.dictionary!r}: choose one of {', '.join(DICTIONARIES)}")
     choose_engine(made.engine, 0)
     for what, name in (("corpus", made.corpus), ("log", made.log)):
-        if not name:
+        if not name and what == "log":
             raise InputError(f"no log for the corpus {made.corpus}: give a file in the AOL format by --log")
         if name not in CORPORA and not Path(name).is_file():
             raise InputError(f"no {what} {name!r}: give a file, or a data set's name ({', '.join(CORPORA)})")

@@ -15,8 +15,9 @@ from shoal.evaluation.figures.setups import PEOPLE
 from shoal.evaluation.figures.thesis import DENSITY
 from shoal.evaluation.figures.verdicts import sentence, verdict
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text
-from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, titled
+from shoal.evaluation.report.plots import axis, curves, titled
 from shoal.evaluation.report.points import parameters
+from shoal.evaluation.report.styles import CONTROL_COLOUR, Styles
 from shoal.evaluation.run.results import Row
 
 _SIZES = ((460, 300), (340, 280), (270, 260))  # of a panel, where there are one, two or three
@@ -111,7 +112,7 @@ def _is_number(text: str) -> bool:
 def picture(figure: Figure, panels: Panels, setups: Sequence[Row], parts: Sequence[Part]) -> dict[str, Any]:
     """The panels beside each other; under the title the verdict, what it is made of, and what was drawn."""
     size = _SIZES[min(len(panels), len(_SIZES)) - 1]
-    styles = Styles(tuple(line.label for line in figure.lines))
+    styles = Styles(tuple(line.label for line in figure.lines), is_method=False)
     drawn = [_panel(figure, title if len(panels) > 1 else "", some, styles, size) for title, some in panels.items()]
     whole = alt.hconcat(*drawn, spacing=24) if len(drawn) > 1 else drawn[0]
     lines = [*(f"\u2022 {sentence(part)}" for part in parts), f"{_ours(setups)} Vertical lines are 95 % intervals."]

@@ -9,8 +9,9 @@ from shoal.anonymizer.registry import find_method
 from shoal.evaluation.films.experiment import FilmResults
 from shoal.evaluation.films.splits import DESIGNS, Design
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, listed, number, percent
-from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, finished
+from shoal.evaluation.report.plots import axis, finished
 from shoal.evaluation.report.points import best_at, curves_of, is_control, name_of
+from shoal.evaluation.report.styles import CONTROL_COLOUR, Styles
 from shoal.evaluation.report.tradeoff import tradeoff
 from shoal.evaluation.run.results import Row
 
@@ -156,7 +157,7 @@ def _dots(rows: Sequence[Row]) -> dict[str, Any]:
         for row in sorted(rows, key=lambda row: -row["ap10"])
     ]  # fmt: skip
     x = alt.X("x:Q", title="AP@10 against what was liked later", scale=alt.Scale(zero=False), axis=axis(tickCount=6))
-    y = alt.Y("name:N", title=None, sort=[row["name"] for row in data], axis=axis(labelLimit=240))
+    y = alt.Y("name:N", title=None, sort=[row["name"] for row in data], axis=alt.Axis(labelLimit=240))
     base = alt.Chart(alt.Data(values=data)).encode(y=y)
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["method", "control"], range=["#0072B2", CONTROL_COLOUR]),
                        legend=None)  # fmt: skip

@@ -10,7 +10,8 @@ from shoal.evaluation.figures.drawing import figure_blocks
 from shoal.evaluation.figures.running import FigureResults
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Table, Text
 from shoal.evaluation.report.html import to_html
-from shoal.evaluation.report.plots import Styles, axis, curves, finished, write_picture
+from shoal.evaluation.report.plots import axis, curves, finished, write_picture
+from shoal.evaluation.report.styles import Styles
 from shoal.evaluation.run.growth import exponents
 from shoal.evaluation.run.results import Results, Row, write_whole
 

@@ -1,59 +1,25 @@
 """How does a result look? One description per picture, from which its SVG and its PNG are made."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import altair as alt
 import vl_convert
 
-# Okabe and Ito's colours, which the colour-blind tell apart, without yellow and black; then darker ones.
-COLOURS = (
-    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7A4A1E", "#332288", "#8A8D00", "#882255",
-)  # fmt: skip
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
-DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (5, 2, 2, 2, 2, 2), (12, 4), (3, 5))
-CONTROL_COLOUR = "#222222"
+from shoal.evaluation.report.styles import Styles
+
 _FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
 _PIXELS = 2.0  # of a PNG, per point
 
 Data = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Styles:
-    """Colour, mark and dash of every curve: the same curve looks the same in all pictures, also without colour."""
-
-    names: tuple[str, ...]
-
-    def used(self, data: Data) -> list[str]:
-        there = {row["curve"] for row in data}
-        return [name for name in self.names if name in there]
-
-    def colour(self, data: Data, title: str | None) -> alt.Color:
-        return alt.Color("curve:N", scale=self._scale(data, COLOURS), legend=legend(title))
-
-    def shape(self, data: Data, title: str | None) -> alt.Shape:
-        return alt.Shape("curve:N", scale=self._scale(data, SHAPES), legend=legend(title))
-
-    def dash(self, data: Data) -> alt.StrokeDash:
-        """Without a legend of its own: the marks on a line tell which it is."""
-        return alt.StrokeDash("curve:N", scale=self._scale(data, DASHES), legend=None)
-
-    def _scale(self, data: Data, values: Sequence[Any]) -> alt.Scale:
-        used = self.used(data)
-        return alt.Scale(domain=used, range=[values[self.names.index(name) % len(values)] for name in used])
-
-
-def legend(title: str | None) -> alt.Legend:
-    """Beside the data, never over it."""
-    return alt.Legend(title=title, orient="right", symbolSize=110, symbolOpacity=1, symbolStrokeWidth=0, labelLimit=260)
-
-
 def axis(**given: Any) -> alt.Axis:
-    return alt.Axis(titlePadding=8, labelSeparation=8, **given)
+    """Ticks in plain numbers: 0.001 and 30,000, not 1m and 30k."""
+    usual: dict[str, Any] = {"titlePadding": 8, "labelSeparation": 8, "labelOverlap": True, "format": ",~r"}
+    return alt.Axis(**(usual | given))
 
 
 def curves(data: Data, x: alt.X, y: alt.Y, styles: Styles, title: str | None = None) -> Any:
@@ -71,10 +37,13 @@ def curves(data: Data, x: alt.X, y: alt.Y, styles: Styles, title: str | None = N
 
 
 def _intervals(base: alt.Chart, data: Data, x: alt.X, colour: Any) -> list[alt.Chart]:
-    if not any("low" in row for row in data):
-        return []
-    rule = base.mark_rule(strokeWidth=1.2, opacity=0.7)
-    return [rule.encode(x=x, y="low:Q", y2="high:Q", color=colour)]
+    """Bars from `low` to `high`, and from `left` to `right` where the data has such."""
+    parts = []
+    if any("low" in row for row in data):
+        parts.append(base.mark_rule(strokeWidth=1.2, opacity=0.7).encode(x=x, y="low:Q", y2="high:Q", color=colour))
+    if any("left" in row for row in data):
+        parts.append(base.mark_rule(strokeWidth=1, opacity=0.45).encode(x="left:Q", x2="right:Q", color=colour))
+    return parts
 
 
 def finished(
@@ -94,6 +63,22 @@ def titled(chart: Any, title: str | list[str], below: str | list[str] = "") -> d
     )
     themed = themed.configure_legend(labelFontSize=12, titleFontSize=12).configure_view(stroke="#bbbbbb")
     return themed.to_dict()
+
+
+def narrowed(description: dict[str, Any]) -> dict[str, Any] | None:
+    """The same for a phone: the legend below, the title in lines. None of several pictures beside each other."""
+    if "width" not in description:
+        return None
+    title = dict(description["title"])
+    for part, letters in (("text", 34), ("subtitle", 46)):
+        lines = [title[part]] if isinstance(title.get(part), str) else title.get(part, [])
+        title[part] = [some for line in lines for some in wrap(line, letters)]
+    config = description["config"]
+    legend = config.get("legend", {}) | {"orient": "bottom", "columns": 2}
+    return description | {
+        "width": 265, "height": min(description["height"], 320), "padding": 4, "title": title,
+        "config": config | {"legend": legend},
+    }  # fmt: skip
 
 
 def svg(description: dict[str, Any]) -> str:

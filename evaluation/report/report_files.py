@@ -8,14 +8,16 @@ from shoal.evaluation.figures.drawing import figure_blocks
 from shoal.evaluation.figures.running import FigureResults, read_figures, write_figures
 from shoal.evaluation.films.experiment import FilmResults, read_films
 from shoal.evaluation.films.film_report import film_blocks
+from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, simulated
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Table, Text, listed
 from shoal.evaluation.report.cost import write_cost
-from shoal.evaluation.report.html import to_html
+from shoal.evaluation.report.html import NARROW, to_html
 from shoal.evaluation.report.latex import to_latex
 from shoal.evaluation.report.markdown import to_markdown
-from shoal.evaluation.report.plots import Styles, write_picture
+from shoal.evaluation.report.plots import narrowed, svg, write_picture
 from shoal.evaluation.report.points import Curve, curves_of, is_control
+from shoal.evaluation.report.styles import Styles
 from shoal.evaluation.report.tables import how_to_read, tables
 from shoal.evaluation.report.tradeoff import tradeoff
 from shoal.evaluation.run.provenance import bibtex
@@ -44,7 +46,10 @@ def write_report(
     write_figures(folder, figures)
     if growth:
         write_whole(folder / "growth.csv", csv_text(growth, list(growth[0])))
-    pictures = {b.name: write_picture(folder, b.name, b.description) for b in blocks if isinstance(b, Picture)}
+    drawn = [block for block in blocks if isinstance(block, Picture)]
+    pictures = {block.name: write_picture(folder, block.name, block.description) for block in drawn}
+    narrow = {block.name: narrowed(block.description) for block in drawn}
+    pictures |= {f"{name}{NARROW}": svg(one) for name, one in narrow.items() if one is not None}
     write_whole(folder / "report.html", to_html(title, blocks, pictures))
     write_whole(folder / "report.md", to_markdown(title, blocks))
     write_whole(folder / "table.tex", to_latex(results, title))
@@ -68,9 +73,10 @@ def report_blocks(
     """All that the report says, in its order."""
     made = curves_of(results.rows)
     styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
+    drawn = _tradeoffs(results, made, styles)
     return [
-        *answer(results), *how_to_read(results), *_tradeoffs(results, made, styles), *_films(films), *tables(results),
-        *figure_blocks(figures),
+        *answer(results, drawn[:1]), *how_to_read(results), *_more_pictures(drawn[1:]), *_films(films),
+        *tables(results), *figure_blocks(figures),
         Heading("Cost", 2), Text("What each setting costs in time and memory is on the page [cost.html](cost.html)."),
         *_origin(results.provenance),
     ]  # fmt: skip
@@ -97,21 +103,26 @@ def _films(films: FilmResults | None) -> list[Block]:
     return [Text(told, "aside")]
 
 
-def _tradeoffs(results: Results, made: Sequence[Curve], styles: Styles) -> list[Block]:
-    blocks: list[Block] = []
+def _more_pictures(drawn: Sequence[Picture]) -> list[Block]:
+    return [Heading("Precision against risk, measured otherwise", 2), *drawn] if drawn else []
+
+
+def _tradeoffs(results: Results, made: Sequence[Curve], styles: Styles) -> list[Picture]:
+    pictures: list[Picture] = []
     for name, precision, risk, title in _PICTURES:
         drawn = tradeoff(
             results.rows, made, styles, precision, risk, title, tolerance=1 / max(1, results.data["users"])
         )
         if drawn is not None:
-            blocks.append(Picture(name, drawn, _caption(results, precision, risk)))
-    return [Heading("Precision against risk", 2), *blocks] if blocks else []
+            pictures.append(Picture(name, drawn, _caption(results, precision, risk)))
+    return pictures
 
 
 def _caption(results: Results, precision: str, risk: str) -> str:
     who = "simulated users" if simulated(results) else "users"
+    axes = [columns()[name].short for name in (precision, risk)]
     return (
-        f"`{precision}` against `{risk}`, {results.data['evaluated_users']} {who}. Up and to the left is better. Each "
+        f"{axes[0]} against {axes[1]}, {results.data['evaluated_users']} {who}. Up and to the left is better. Each "
         "mark is a setting, each line a method from its least to its most private setting."
     )
 

@@ -6,8 +6,9 @@ from typing import Any
 import altair as alt
 
 from shoal.evaluation.measures.registry import columns
-from shoal.evaluation.report.plots import CONTROL_COLOUR, Styles, axis, curves, finished
+from shoal.evaluation.report.plots import axis, curves, finished
 from shoal.evaluation.report.points import Curve, front, having, is_control, name_of
+from shoal.evaluation.report.styles import CONTROL_COLOUR, Styles
 from shoal.evaluation.run.results import Row
 
 _CONTROL_MARKS = {"plain": "square", "everyone": "circle", "original": "diamond"}
@@ -32,7 +33,12 @@ def tradeoff(
     methods = [c for c in made if not is_control(c.rows[0]) and having(c.rows, precision, risk)]
     if not methods:
         return None
-    x = alt.X("x:Q", title=f"{_axis_title(risk)}   (less risk is left)", scale=_risk_scale(rows, risk), axis=axis())
+    x = alt.X(
+        "x:Q",
+        title=f"{_axis_title(risk)}   (less risk is left)",
+        scale=_risk_scale(rows, risk),
+        axis=_risk_axis(rows, risk),
+    )
     y = alt.Y("y:Q", title=named or _axis_title(precision), axis=axis(), scale=alt.Scale(zero=False, nice=True))
     drawn = curves([p for c in methods for p in _points(c, precision, risk)], x, y, styles, title="method")
     band = _front(front(rows, precision, risk, tolerance), precision, risk, x, y)
@@ -49,7 +55,8 @@ def _axis_title(name: str) -> str:
 def _points(curve: Curve, precision: str, risk: str) -> list[dict[str, Any]]:
     return [
         {"x": row[risk], "y": row[precision], "curve": curve.name, "step": step, "tell": tell(row, precision, risk)}
-        | _interval(row, precision)
+        | _interval(row, precision, "low", "high")
+        | _interval(row, risk, "left", "right")
         for step, row in enumerate(having(curve.rows, precision, risk))
     ]
 
@@ -58,10 +65,10 @@ def tell(row: Row, precision: str, risk: str) -> str:
     return f"{name_of(row)}: {precision} {row[precision]:.3f}, {risk} {row[risk]:.3g}"
 
 
-def _interval(row: Row, precision: str) -> dict[str, float]:
-    """The bootstrap interval over people."""
-    low, high = row.get(f"{precision}_low"), row.get(f"{precision}_high")
-    return {} if low is None or high is None else {"low": low, "high": high}
+def _interval(row: Row, name: str, least: str, most: str) -> dict[str, float]:
+    """The bootstrap interval over people; none that reaches a risk of 0, which a logarithm does not."""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    return {} if low is None or high is None or (least == "left" and low <= 0) else {least: low, most: high}
 
 
 def _risk_scale(rows: Sequence[Row], risk: str) -> alt.Scale:
@@ -70,6 +77,16 @@ def _risk_scale(rows: Sequence[Row], risk: str) -> alt.Scale:
     if min(values) > 0:
         return alt.Scale(type="log", nice=False, padding=12)
     return alt.Scale(domain=[-0.02 * max(values), 1.04 * max(values)] if max(values) else [-0.01, 1])
+
+
+def _risk_axis(rows: Sequence[Row], risk: str) -> alt.Axis:
+    """Ticks at 0.001, 0.003, 0.01 and so on, where the scale is logarithmic."""
+    values = [row[risk] for row in having(rows, risk)]
+    if min(values) <= 0:
+        return axis()
+    ticks = [float(f"{digit}e{power}") for power in range(-9, 1) for digit in (1, 3)]
+    inside = [tick for tick in ticks if min(values) / 1.2 <= tick <= max(values) * 1.2]
+    return axis(values=inside) if len(inside) > 1 else axis()
 
 
 def _front(on_it: Sequence[Row], precision: str, risk: str, x: alt.X, y: alt.Y) -> alt.Chart:

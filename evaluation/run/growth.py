@@ -1,9 +1,8 @@
 """How does the time of a method grow with the users? Its default setting on growing parts of the log."""
 
-import multiprocessing
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import wait
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from shoal.evaluation.run.cells import Laboratory
 from shoal.evaluation.run.outcomes import CONTROLS, Run
 from shoal.evaluation.run.results import Results, Row
 from shoal.evaluation.run.timing import fitted_exponent
+from shoal.evaluation.run.workers import processes, submitted
 
 PARTS = (0.125, 0.25, 0.5, 1.0)
 QUICK = 1.0  # seconds
@@ -35,9 +35,9 @@ def growth(run: Run, results: Results, progress: Progress = silent) -> list[Row]
     failed = {row["method"] for row in results.failures}
     methods = dict.fromkeys(row["method"] for row in results.rows if row["method"] not in (*CONTROLS, *failed))
     settings = distinct(make_setting(method, {}) for method in methods)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+    with processes(1) as pool:
         fresh = Laboratory(run.experiment, run.workload, run.laboratory.folder)  # what is loaded cannot be sent
-        futures = [pool.submit(_timed, fresh, setting) for setting in settings]
+        futures = submitted(pool, _timed, [(fresh, setting) for setting in settings])
         while waiting := wait(futures, _POLL_SECONDS).not_done:
             progress(len(futures) - len(waiting), len(futures), "timing growth")
     return [row for future in futures if not future.exception() for row in future.result()]

@@ -2,22 +2,23 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.synchronize import Event
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
-from shoal.corpus.errors import Cancelled
 from shoal.corpus.progress import Progress
 from shoal.evaluation.experiment.settings import Setting
 from shoal.evaluation.run.cells import Cell, Laboratory, failed
 
+T = TypeVar("T")
 Task = tuple[Setting, int]  # a setting and a seed
 _POLL_SECONDS = 0.2
 
 _laboratory: Laboratory | None = None
-_stop: Event | None = None
 
 
 def run_all(laboratory: Laboratory, tasks: Sequence[Task], jobs: int, progress: Progress) -> dict[Task, Cell]:
@@ -74,24 +75,56 @@ def _pooled(
     """Run tasks in processes of their own. The beat goes on all the while, so that it can stop the run."""
     if not tasks:
         return
-    context = multiprocessing.get_context("spawn")  # numba's and polars' threads do not outlive a fork
-    stop = context.Event()
-    pool = ProcessPoolExecutor(min(jobs, len(tasks)), context, _begin, (laboratory, stop))
-    waiting = {pool.submit(_run, task): task for task in tasks}
-    try:
+    with processes(min(jobs, len(tasks)), _begin, (laboratory,)) as pool:
+        waiting = dict(zip(submitted(pool, _run, [(task,) for task in tasks]), tasks, strict=True))
         while waiting:
             finished, _ = wait(waiting, _POLL_SECONDS, FIRST_COMPLETED)
             beat()
             for future in finished:
                 yield waiting.pop(future), future.result()
+
+
+@contextmanager
+def processes(
+    number: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()
+) -> Iterator[ProcessPoolExecutor]:
+    """A pool whose processes end at once when the work is given up: loops of numba listen to nothing else."""
+    others = multiprocessing.active_children()
+    # numba's and polars' threads do not outlive a fork
+    pool = ProcessPoolExecutor(number, multiprocessing.get_context("spawn"), begin, given)
+    try:
+        yield pool
+    except BaseException:
+        for child in multiprocessing.active_children():
+            if child not in others:
+                child.terminate()
+        raise
     finally:
-        stop.set()
         pool.shutdown(cancel_futures=True)
 
 
-def _begin(laboratory: Laboratory, stop: Event) -> None:
-    global _laboratory, _stop
-    _laboratory, _stop = laboratory, stop
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C reaches all processes of a terminal. Those that are started here inherit that it is not for them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def submitted(pool: ProcessPoolExecutor, work: Callable[..., T], given: Sequence[tuple[Any, ...]]) -> list[Future[T]]:
+    """Work handed to a pool, whose processes start with it."""
+    with _uninterrupted():
+        return [pool.submit(work, *one) for one in given]
+
+
+def _begin(laboratory: Laboratory) -> None:
+    global _laboratory
+    _laboratory = laboratory
     threading.Thread(target=_follow_parent, daemon=True).start()
 
 
@@ -105,9 +138,4 @@ def _follow_parent() -> None:
 
 def _run(task: Task) -> Cell:
     assert _laboratory is not None
-    return _laboratory.run(*task, _stoppable)
-
-
-def _stoppable(done: int, total: int, stage: str) -> None:
-    if _stop is not None and _stop.is_set():
-        raise Cancelled("the experiment was stopped")
+    return _laboratory.run(*task)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.cli.evaluate_films import run_evaluate_films
-from shoal.cli.options import Commands, add_knowledge_options, tell_rejected
+from shoal.cli.options import Commands, add_knowledge_options, tell_rejected, whole_number
 from shoal.cli.printing import bar, print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.evaluation.experiment import make_experiment, read_experiment
@@ -32,8 +32,8 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--methods", help='settings, for example "random:k=3;linkability:p=0.4,0.2" (all methods)')
     parser.add_argument("--config", type=Path, metavar="E.toml", help="a file that declares the experiment")
     parser.add_argument("--seed", dest="seeds", metavar="N[,N...]", help="several: the results are their means (0)")
-    parser.add_argument("--queries", type=int, help="test queries per user, at most (5)")
-    parser.add_argument("--victims", type=int, help="users that are attacked, at most (1000)")
+    parser.add_argument("--queries", type=whole_number("--queries", 1), help="test queries per user, at most (5)")
+    parser.add_argument("--victims", type=whole_number("--victims", 1), help="users that are attacked, at most (1000)")
     parser.add_argument("--measures", help="only these columns, with commas between (all)")
     parser.add_argument("--engine", help="auto, whoosh or tantivy (auto)")
     add_knowledge_options(parser)
@@ -48,7 +48,7 @@ def add_commands(commands: Commands) -> None:
         choices=("some", "full"),
         help="also draw the papers' own figures in their set-ups; full: in all their sizes (up to 53,058 users)",
     )
-    parser.add_argument("--jobs", type=int, default=0, help="processes (one per core)")
+    parser.add_argument("--jobs", type=whole_number("--jobs", 0), default=0, help="processes (one per core)")
     parser.add_argument("--timings", action="store_true", help="seconds and peak_mb in results.csv too")
     parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of the results (results)")
     parser.add_argument("--json", action="store_true")
@@ -59,9 +59,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
     if options.films:
         return run_evaluate_films(options, tuple(_given(options).get("seeds", ())))
     experiment = make_experiment(_given(options))
-    risk = parse_risk(options.risk) if options.risk else None
-    if options.jobs < 0:
-        raise InputError(f"--jobs {options.jobs}: expected a number of processes from 1, or 0 for one per core")
+    risk = parse_risk(options.risk) if options.risk is not None else None
     if options.out.exists() and not options.out.is_dir():
         raise InputError(f"{options.out} is a file: name a folder by --out")
     with bar() as progress:
@@ -83,13 +81,14 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
     """What the file declares, and over it what the options say."""
     given = read_experiment(options.config) if options.config else {}
     for name in ("corpus", "log", "methods", "queries", "victims", "engine", "taxonomy", "directory", "dictionary"):
-        if value := getattr(options, name):
+        value = getattr(options, name)
+        if value is not None and (name, value) != ("dictionary", ""):  # which is its default
             given[name] = str(value) if isinstance(value, Path) else value
     if options.strict:
         given["strict"] = True
-    if options.measures:
-        given["measures"] = [name.strip() for name in options.measures.split(",") if name.strip()]
-    if options.seeds:
+    if options.measures is not None:
+        given["measures"] = [name.strip() for name in options.measures.split(",")]
+    if options.seeds is not None:
         given["seeds"] = [_whole(seed) for seed in options.seeds.split(",")]
     return given
 

@@ -16,14 +16,17 @@ from shoal.evaluation.report.report_files import rewrite_report
 from shoal.evaluation.run.results import write_whole
 
 SHOWN = ("design", "method", "params", "people", "ap10", "ap10_low", "ap10_high", "help_kept", "linkage5")
-_OF_LOGS = ("corpus", "log", "config", "risk", "figures", "queries", "measures", "taxonomy", "directory", "dictionary")
+_OF_LOGS = (
+    "corpus", "log", "config", "risk", "figures", "queries", "victims", "measures", "engine", "taxonomy", "directory",
+    "dictionary",
+)  # fmt: skip
 
 
 def run_evaluate_films(options: argparse.Namespace, seeds: tuple[int, ...]) -> int:
     for name in _OF_LOGS:
-        if getattr(options, name):
+        if getattr(options, name) not in (None, ""):
             raise InputError(f"--films and --{name} do not go together: --films has its own data, queries and people")
-    settings = parse_methods(options.methods) if options.methods else ()
+    settings = parse_methods(options.methods) if options.methods is not None else ()
     with bar() as progress:
         results = run_films(options.out, settings, seeds or DEFAULT_SEEDS, options.jobs, progress)
     write_films(options.out, results)

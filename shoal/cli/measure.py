@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import read_release
-from shoal.cli.options import Commands, add_knowledge_options, add_log_options, log_of
+from shoal.cli.options import Commands, add_knowledge_options, add_log_options, log_of, whole_number
 from shoal.cli.printing import bar, print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
@@ -21,14 +21,20 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("release", type=Path, help="the folder of a release")
     add_log_options(parser)
     add_knowledge_options(parser)
-    parser.add_argument("--victims", type=int, default=1000, help="users that are attacked, at most (1000)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--victims", type=whole_number("--victims", 1), default=1000, help="users that are attacked, at most (1000)"
+    )
+    parser.add_argument("--seed", type=whole_number("--seed", 0), default=0)
     parser.add_argument(
         "--measures",
         help="only these columns, with commas between; `thorough` are those that run the method again (all)",
     )
     parser.add_argument(
-        "--worst", type=int, default=0, metavar="N", help="name the N users who are found most surely, and say why"
+        "--worst",
+        type=whole_number("--worst", 0),
+        default=0,
+        metavar="N",
+        help="name the N users who are found most surely, and say why",
     )
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_measure)

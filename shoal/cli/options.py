@@ -2,9 +2,11 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import DICTIONARIES
 from shoal.corpus.logs import load_log
@@ -26,6 +28,17 @@ def add_knowledge_options(parser: argparse.ArgumentParser) -> None:
         "--directory", type=Path, help="a topic directory: DMOZ content.rdf or path<TAB>title<TAB>description lines"
     )
     parser.add_argument("--dictionary", choices=DICTIONARIES, default="", help="which tokens count as terms")
+
+
+def whole_number(option: str, least: int) -> Callable[[str], int]:
+    """What reads an option that is a whole number; another is refused by the option's name, on one line."""
+
+    def read(text: str) -> int:
+        if not text.lstrip("-").isdecimal() or int(text) < least:
+            raise InputError(f"{option} {text}: expected a whole number from {least} on")
+        return int(text)
+
+    return read
 
 
 def knowledge_of(options: argparse.Namespace) -> Knowledge:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shoal.cli.options import Commands
+from shoal.cli.options import Commands, whole_number
 from shoal.cli.printing import bar, print_json
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
@@ -15,11 +15,11 @@ from shoal.corpus.people.simulated.web_queries import load_web_queries
 
 def add_commands(commands: Commands) -> None:
     parser = commands.add_parser("simulate", help="a log of simulated users, and the table of its calibration")
-    parser.add_argument("--users", type=int, required=True, help="how many simulated users")
+    parser.add_argument("--users", type=whole_number("--users", 1), required=True, help="how many simulated users")
     parser.add_argument("--out", type=Path, required=True, help="the log file to write, in the AOL format")
     parser.add_argument("--corpus", "--data", default="news", help="a data set's name or a JSON-lines file (news)")
     parser.add_argument("--web-queries", action="store_true", help="let them sound like 110,000 real web queries")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=whole_number("--seed", 0), default=0)
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_simulate)
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from shoal.cli import main
+from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, sentence
-from shoal.evaluation.report.blocks import Picture, Table, Text, listed, number, percent
+from shoal.evaluation.report.blocks import Picture, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.latex import escaped
 from shoal.evaluation.report.points import best_at, curves_of, front
 from shoal.evaluation.report.report_files import report_blocks, rewrite_report, write_report
-from shoal.evaluation.run.results import Results, Row, read_growth, read_results
+from shoal.evaluation.run.results import Results, Row, columns_in, read_growth, read_results
 
 METHODS = "plain;original;everyone;random:k=2,3;linkability:p=1,0.4;clump:k=2,3"
 
@@ -87,6 +88,34 @@ def test_only_simulated_users_are_called_so(results: Results) -> None:
     assert results.data["people"] == "real"
     assert "imulated" not in told("real")
     assert "**Simulated users.**" in told("simulated")
+    assert "about a quarter of what the simulation promises at 5 % risk" in told("simulated")
+
+
+def test_the_sentence_comes_first_then_the_picture_then_the_table(results: Results) -> None:
+    first = [type(block).__name__ for block in report_blocks(results)]
+    assert first[:5] == ["Heading", "Text", "Picture", "Table", "Points"]
+
+
+def test_every_number_of_the_page_is_defined_on_it(folder: Path, results: Results) -> None:
+    text = (folder / "report.md").read_text()
+    for name in columns_in(results.rows):
+        if name in columns():
+            measure = columns()[name].measure
+            assert measure.told(measure.formula).replace("|", "\\|") in text
+
+
+def test_the_report_says_whether_the_own_profile_differs_from_none_and_who_from_everyone(results: Results) -> None:
+    told = " ".join(text for block in answer(results) if isinstance(block, Points) for text in block.texts)
+    assert "The own profile differs from none: +0." in told
+    assert "p < 0.001 after correction" in told
+    assert "Against everyone's average, better: `linkability` p=1" in told
+
+
+def test_a_phone_has_pictures_of_its_own_and_tables_row_by_row(folder: Path) -> None:
+    page = (folder / "report.html").read_text()
+    assert page.count('<div class="narrow"><svg') == page.count('<div class="full"><svg') >= 3
+    assert '<table class="short">' in page
+    assert 'data-of="people found"' in page
 
 
 def test_every_setting_stands_in_the_tables_and_in_latex(folder: Path, results: Results) -> None:

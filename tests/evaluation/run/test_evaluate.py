@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -109,6 +110,28 @@ def test_a_method_that_cannot_serve_this_log_is_blank_and_says_why(
         (["--risk", "luck<=1"], "no measure 'luck'"),
         (["--risk", "linkage5=0.1"], "is no bound"),
         (["--seed", "x"], "--seed x"),
+        (["--seed", "-1"], "--seed -1"),
+        (["--seed", ""], "--seed "),
+        (["--seed", "0,-2"], "--seed -2"),
+        (["--victims", "-3"], "--victims -3"),
+        (["--victims", "0"], "--victims 0"),
+        (["--victims", "many"], "--victims many"),
+        (["--queries", "0"], "--queries 0"),
+        (["--queries", "-1"], "--queries -1"),
+        (["--queries", "1.5"], "--queries 1.5"),
+        (["--methods", ""], "no method in ''"),
+        (["--methods", ";"], "no method in ';'"),
+        (["--measures", ""], "no measure ''"),
+        (["--measures", "ap10,,kept"], "no measure ''"),
+        (["--engine", ""], "unknown engine ''"),
+        (["--risk", ""], "--risk '' is no bound"),
+        (["--taxonomy", "nowhere.tsv"], "nowhere.tsv"),
+        (["--directory", "nowhere.rdf"], "nowhere.rdf"),
+        (["--corpus", ""], "no corpus ''"),
+        (["--corpus", "nowhere.jsonl"], "no corpus 'nowhere.jsonl'"),
+        (["--log", ""], "no log for the corpus"),
+        (["--log", "nowhere.tsv"], "no log 'nowhere.tsv'"),
+        (["--films"], "--films and --corpus do not go together"),
         (["--jobs", "-1"], "--jobs -1"),
         (["--config", "nowhere.toml"], "nowhere.toml cannot be read"),
     ],
@@ -154,7 +177,7 @@ def guests(tmp_path: Path) -> Path:
                 info = replace(Random.info, id="slow", paper="A guest (2026), Taking time")
 
                 def anonymize(self, data, *, seed=0, progress=print):
-                    time.sleep(0.7)
+                    time.sleep(float(os.environ.get("SLOW", "0.7")))
                     return super().anonymize(data, seed=seed, progress=progress)
 
             class Broken(Random):
@@ -201,6 +224,27 @@ def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_files(
     for name in FINAL:
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
     assert "slow k=2" in table(tmp_path / "whole" / "results.csv")
+
+
+def test_ctrl_c_ends_all_processes_at_once_and_says_one_word(
+    corpus_file: Path, log_file: Path, tmp_path: Path, guests: Path
+) -> None:
+    """The terminal interrupts the whole group; a method that listens to nothing must not hold it up."""
+    given = arguments(corpus_file, log_file, tmp_path / "out", "--methods", "plain;slow:k=2,3,4", "--jobs", "2")
+    environment = {**os.environ, "PYTHONPATH": str(guests), "SLOW": "300"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "shoal", *given], env=environment, stderr=subprocess.PIPE, start_new_session=True
+    )
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "out" / "cells").glob("plain-*.npz")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+    # All who hold the pipe have ended then: within 3 seconds, if nothing else uses the machine.
+    told = process.communicate(timeout=10)[1].decode()
+    assert process.returncode == 130
+    assert told.strip().splitlines()[-1] == "shoal: stopped"
+    assert "Traceback" not in told
 
 
 def test_a_method_that_ends_its_process_takes_no_other_with_it(
