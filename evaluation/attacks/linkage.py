@@ -18,7 +18,7 @@ from shoal.anonymizer.base import Assignment
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.attacks.victims import Victims
-from shoal.evaluation.attacks.view import SMOOTHING, SMOOTHINGS, PublishedView
+from shoal.evaluation.attacks.view import SMOOTHING, SMOOTHINGS, PublishedView, speech
 
 _BLOCK = 256  # victims between two looks at whether to go on
 _TIE = 1e-9  # sums in another order may differ in the last digits
@@ -63,9 +63,10 @@ def link(
     told = whole(view.over_atoms(known, victims.profiles.terms if terms is None else terms))
     held = whole(profiles_of(victims, assignment, len(view.release)))[:2]
     users = np.maximum(1, view.release.users).astype(np.int64)
+    start, profile, ratio = whole(view.holders)
     tries = []
     for smoothing in SMOOTHINGS:
-        given = [*told, *whole(view.speaks(smoothing)), *held, users, chance]
+        given = [*told, start, profile, speech(ratio, smoothing), *held, users, chance]
         success, picked = in_blocks(len(victims), _link, given, progress)
         tries.append((smoothing, success, picked.astype(np.int64)))
     tries.sort(key=lambda one: -float(one[1].sum()))
@@ -121,6 +122,18 @@ def add_up(
     for i in range(len(told)):
         for j in range(start[told[i]], start[told[i] + 1]):
             score[column[j]] += times[i] * speaks[j]
+
+
+@njit(cache=True)
+def name_one(score: np.ndarray, there: np.ndarray, own: int) -> float:
+    """The chance that one of the highest scores, taken among those that are there, is the own one."""
+    best, ties = -1.0, 0
+    for i in range(len(score)):
+        if there[i] and score[i] > best + _TIE:
+            best, ties = score[i], 1
+        elif there[i] and score[i] >= best - _TIE:
+            ties += 1
+    return 1 / ties if score[own] >= best - _TIE else 0.0
 
 
 def profiles_of(victims: Victims, assignment: Assignment, profiles: int) -> csr_array:

@@ -19,11 +19,11 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import NO_TIME, QueryLog
-from shoal.evaluation.attacks.linkage import add_up, in_blocks, whole
+from shoal.evaluation.attacks.linkage import add_up, in_blocks, name_one, whole
 from shoal.evaluation.attacks.victims import Victims
-from shoal.evaluation.attacks.view import SMOOTHINGS, PublishedView
+from shoal.evaluation.attacks.view import SMOOTHINGS, PublishedView, speech
+from shoal.evaluation.measures.occurrences import profiles_held
 
-_TIE = 1e-9
 FAKES = 2
 
 
@@ -75,8 +75,9 @@ def _looks(view: PublishedView, people: Profiles, progress: Progress) -> list[np
     own.data /= np.repeat(np.maximum(1, people.occurrences), np.diff(own.indptr))
     told = view.over_atoms(own, people.terms)
     looks = [np.asarray(told.sum(axis=1)).ravel()]
+    start, profile, ratio = whole(view.holders)
     for smoothing in SMOOTHINGS:
-        given = [*whole(told), *whole(view.speaks(smoothing)), len(view.release)]
+        given = [*whole(told), start, profile, speech(ratio, smoothing), len(view.release)]
         looks.append(in_blocks(len(people), _best_fit, given, progress)[0])
     return looks
 
@@ -176,9 +177,11 @@ def link_releases(
     """
     made = again.method.run(earlier_half(again.log), seed=again.seed + 1, progress=again.progress)
     chance = 1 / max(1, len(victims.profiles))
-    users = victims.profiles.users
-    first = _Side(PublishedView(made.release, again.knowledge), _held(made.assignment, users, len(made.release)))
-    second = _Side(view, _held(assignment, users, len(view.release)))
+    people = victims.profiles
+    first = _Side(
+        PublishedView(made.release, again.knowledge), profiles_held(made.assignment, people, len(made.release))
+    )
+    second = _Side(view, profiles_held(assignment, people, len(view.release)))
     tries = []
     for smoothing in SMOOTHINGS:
         now = second.given(known, victims, smoothing)
@@ -198,12 +201,8 @@ class _Side:
     def given(self, known: csr_array, victims: Victims, smoothing: float) -> list[np.ndarray]:
         told = self.view.over_atoms(known, victims.profiles.terms)
         told = told if self.held.nnz else csr_array(told.shape)  # of a release that is not read nothing speaks
-        return [*whole(told), *whole(self.view.speaks(smoothing)), *whole(self.held)[:2]]
-
-
-def _held(assignment: Assignment, users: pl.Series, profiles: int) -> csr_array:
-    pairs = (np.ones(len(assignment.user)), (assignment.rows_for(users), assignment.profile))
-    return csr_array(pairs, shape=(len(users), profiles))
+        start, profile, ratio = whole(self.view.holders)
+        return [*whole(told), start, profile, speech(ratio, smoothing), *whole(self.held)[:2]]
 
 
 @njit(cache=True)
@@ -218,25 +217,17 @@ def _find_in_both(
     """The success against each victim, twice."""
     success = np.full(len(victims), chance)
     one, two = np.zeros(_most(profile, held)), np.zeros(_most(profile2, held2))
+    there = (np.diff(held_start) > 0) | (np.diff(held_start2) > 0)
+    score = np.zeros(len(there))
     for i, victim in enumerate(victims):
-        here, there = (
-            slice(told_start[victim], told_start[victim + 1]),
-            slice(told_start2[victim], told_start2[victim + 1]),
-        )
+        here = slice(told_start[victim], told_start[victim + 1])
         add_up(one, told[here], times[here], start, profile, speaks)
-        add_up(two, told2[there], times2[there], start2, profile2, speaks2)
-        best, ties, own = -1.0, 0, -1.0
-        for u in range(len(held_start) - 1):
-            if held_start[u] == held_start[u + 1] and held_start2[u] == held_start2[u + 1]:
-                continue
-            score = _highest(one, held_start, held, u) + _highest(two, held_start2, held2, u)
-            own = score if u == user[victim] else own
-            if score > best + _TIE:
-                best, ties = score, 1
-            elif score >= best - _TIE:
-                ties += 1
-        if own >= 0:
-            success[i] = 1 / ties if own >= best - _TIE else 0.0
+        here = slice(told_start2[victim], told_start2[victim + 1])
+        add_up(two, told2[here], times2[here], start2, profile2, speaks2)
+        for u in range(len(score)):
+            score[u] = _highest(one, held_start, held, u) + _highest(two, held_start2, held2, u)
+        if there[user[victim]]:
+            success[i] = name_one(score, there, user[victim])
     return success, success
 
 

@@ -19,13 +19,12 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import query_term_counts
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.attacks.linkage import add_up, in_blocks, whole
+from shoal.evaluation.attacks.linkage import add_up, in_blocks, name_one, whole
 from shoal.evaluation.attacks.victims import Victims
 from shoal.evaluation.attacks.view import PublishedView, speech
 
 QUERY_SHARES = (0.0, 0.1, 0.5, 1.0)  # of a stream's terms, those taken from what was typed; the rest from the profile
 SMOOTHINGS = (1e-9, 0.1, 0.5)
-_TIE = 1e-9
 _LEAST = 1e-200  # of a term that no stream holds
 
 
@@ -140,11 +139,5 @@ def _find_stream(
                 score[stream[j]] += np.log1p(after) - np.log1p(before)
             for j in range(profile_start[t], profile_start[t + 1]):
                 held[profile[j]] = 0.0
-        best, ties = -1.0, 0
-        for u in range(len(score)):
-            if searched[u] and score[u] > best + _TIE:
-                best, ties = score[u], 1
-            elif searched[u] and score[u] >= best - _TIE:
-                ties += 1
-        success[i] = 1 / ties if score[user[victim]] >= best - _TIE else 0.0
+        success[i] = name_one(score, searched, user[victim])
     return success, success
