@@ -36,7 +36,7 @@ def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequenc
     worked = [o for o in outcomes if not o.failure]
     good = [o for o in shown if not o.failure]
     floor = floor_of(worked)
-    comparisons = [row for truth in run.workload.truths for row in _comparisons(good, worked, truth.suffix, seed)]
+    comparisons = [row for truth in run.workload.truths for row in comparisons_of(good, worked, truth.suffix, seed)]
     return Results(
         experiment=_told(run.experiment),
         data=_data(run) | {"kept_is_counted_from": floor.setting.method},
@@ -138,7 +138,7 @@ class _Pair:
     tested: bool
 
 
-def _comparisons(shown: Sequence[Outcome], outcomes: Sequence[Outcome], suffix: str, seed: int) -> list[Row]:
+def comparisons_of(shown: Sequence[Outcome], outcomes: Sequence[Outcome], suffix: str, seed: int) -> list[Row]:
     """Every setting against its controls, by AP@10 of each user.
 
     The family that is corrected together: each setting against `plain`, `everyone` and random groups at its own risk.

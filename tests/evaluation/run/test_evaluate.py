@@ -20,7 +20,7 @@ from shoal.evaluation.run.outcomes import begin
 from shoal.evaluation.run.results import columns_in
 from shoal.evaluation.run.summary import conduct
 
-FINAL = ("results.csv", "results.json", "comparisons.csv")
+FINAL = ("results.csv", "results.json", "comparisons.csv", "people.npz", "provenance.json")
 
 
 def table(path: Path) -> dict[str, dict[str, str]]:

@@ -9,6 +9,7 @@ from shoal.evaluation.experiment.settings import make_setting
 from shoal.evaluation.report.answer import sentence
 from shoal.evaluation.run.matched_risk import Curve, Point, answers, luck_of, random_curve, verdict
 from shoal.evaluation.run.outcomes import Outcome
+from shoal.evaluation.run.summary import comparisons_of
 from shoal.evaluation.statistics import Estimate
 
 PEOPLE, VICTIMS = 250, 500
@@ -73,6 +74,37 @@ def test_a_method_that_is_only_riskier_at_the_same_k_is_not_better() -> None:
     riskier, same_k = world.method("clump", concave, GRID, riskier=2.0), world.method("partition", concave, GRID)
     assert riskier[1].ap10 > same_k[1].ap10 + 0.03
     assert set(leading([*riskier, *same_k, *world.controls()])) == {"clump", "partition"}
+
+
+def test_what_is_worse_at_equal_risk_is_behind_though_its_numbers_are_higher() -> None:
+    """It keeps more at every k, because it gives four times as much away."""
+    world = World(2)
+    worse = world.method("clump", lambda risk: concave(risk) - 0.1, GRID, riskier=4.0)
+    better = world.method("partition", concave, GRID)
+    assert worse[3].ap10 > better[3].ap10 + 0.02
+    for row in answers([*worse, *better, *world.controls(0.1, 0.1)], PEOPLE)[1:]:
+        assert (row["verdict"], row["leading"]) == ("best", ["partition"])
+        assert next(one["p_holm"] for one in row["candidates"] if one["name"] == "clump") < 0.05
+
+
+def test_a_sweep_of_180_settings_finds_that_the_own_profile_differs_from_none_and_who_from_everyone() -> None:
+    """By clicks: 0.137 against 0.307. Of the settings, the first ninety serve better than everyone's average."""
+    world = World(9)
+    swept = [world.outcome("clump", {"k": k}, 0.9 / k, 0.32 if k < 92 else 0.2) for k in range(2, 182)]
+    controls = [
+        world.outcome("original", {}, 0.99, 0.137), world.outcome("plain", {}, 1 / PEOPLE, 0.307),
+        world.outcome("everyone", {}, 1 / PEOPLE, 0.2), world.outcome("random", {"k": 5}, 0.18, 0.25),
+        world.outcome("linkability", {"p": 0.2}, 0.15, 0.28),
+    ]  # fmt: skip
+    found = comparisons_of([*controls, *swept], [*controls, *swept], "", 0)
+    family = [row for row in found if row["p_holm"] is not None]
+    assert len(family) > 500
+    own = next(row for row in family if (row["method"], row["against"]) == ("original", "plain"))
+    assert own["p_holm"] < 0.001
+    assert own["difference"] < 0
+    differ = {row["params"] for row in family if (row["method"], row["against"]) == ("clump", "everyone")
+              and row["p_holm"] < 0.05}  # fmt: skip
+    assert differ == {f"k={k}" for k in range(2, 92)}
 
 
 @pytest.mark.parametrize("seed", range(5))
