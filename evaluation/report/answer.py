@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.points import front, having, is_control, name_of
+from shoal.evaluation.run.outcomes import CONTROLS
 from shoal.evaluation.run.results import Results, Row
 from shoal.evaluation.statistics import CLEAR
 
@@ -52,14 +53,22 @@ def sentence(row: Row) -> str:
         case "no method":
             free = next(name for name in row["leading"] if name in _MEANING and name != "random")
             has = f"`{free}`, AP@10 {interval_of(by[free])}"
-            told = f"**no method is better than {_MEANING[free]}** ({has}), which gives nothing away"
+            told = f"**no method is better than {_MEANING[free]}** ({has}), which gives nothing away{_as_good(row)}"
         case "no better than random":
-            told = f"**no method is better than {_MEANING['random']}** (AP@10 {interval_of(by['random'])})"
+            told = (
+                f"**no method is better than {_MEANING['random']}** (AP@10 {interval_of(by['random'])}){_as_good(row)}"
+            )
         case "best":
             told = f"**{names[0]} serves people best**: AP@10 {best}, where 1 is the ranking by the own profile"
         case _:
             told = f"**{listed(names)} cannot be told apart**; the first has AP@10 {best}"
     return f"{found} {told}.{_perhaps(row)}"
+
+
+def _as_good(row: Row) -> str:
+    """The methods that lead with a control."""
+    names = [name for name in row["leading"] if name not in CONTROLS]
+    return f"; {_named(names)} cannot be told from it" if names else ""
 
 
 def _perhaps(row: Row) -> str:
