@@ -77,20 +77,21 @@ def to_html(title: str, blocks: Sequence[Block], pictures: dict[str, str]) -> st
 def _block(block: Block, pictures: dict[str, str]) -> str:
     match block:
         case Heading(text, level):
-            return f"<h{level}>{_inline(text)}</h{level}>"
+            return f"<h{level}>{inline(text)}</h{level}>"
         case Text(text, "code"):
             return f"<pre>{escape(text, quote=False)}</pre>"
         case Text(text, kind):
-            return f'<p class="{kind}">{_inline(text)}</p>' if kind else f"<p>{_inline(text)}</p>"
+            return f'<p class="{kind}">{inline(text)}</p>' if kind else f"<p>{inline(text)}</p>"
         case Points(texts):
-            return "<ul>" + "".join(f"<li>{_inline(text)}</li>" for text in texts) + "</ul>"
+            return "<ul>" + "".join(f"<li>{inline(text)}</li>" for text in texts) + "</ul>"
         case Picture(name, _, caption):
-            return f"<figure>{_drawn(name, pictures)}<figcaption>{_inline(caption)}</figcaption></figure>"
+            return f"<figure>{_drawn(name, pictures)}<figcaption>{inline(caption)}</figcaption></figure>"
         case Table():
             return _table(block)
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
+    """A sentence with its marks as HTML; everything else in it is escaped."""
     marked = re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text, quote=False))
     marked = re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", r'<a href="\2">\1</a>', marked)
     return re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", marked)
@@ -109,14 +110,14 @@ def _only_svg(text: str) -> str:
 
 
 def _table(table: Table) -> str:
-    head = "".join(f"<th>{_inline(name)}</th>" for name in table.header)
+    head = "".join(f"<th>{inline(name)}</th>" for name in table.header)
     body = "".join(f"<tr>{''.join(map(_cell, row, table.header))}</tr>\n" for row in table.rows)
-    caption = f'<p class="aside">{_inline(table.caption)}</p>' if table.caption and not table.folded else ""
+    caption = f'<p class="aside">{inline(table.caption)}</p>' if table.caption and not table.folded else ""
     kind = ' class="short"' if len(table.header) <= _SHORT else ""
     whole = (
         f'{caption}<div class="wide"><table{kind}><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>'
     )
-    return f"<details><summary>{_inline(table.caption)}</summary>{whole}</details>" if table.folded else whole
+    return f"<details><summary>{inline(table.caption)}</summary>{whole}</details>" if table.folded else whole
 
 
 def _cell(value: object, column: str) -> str:
@@ -124,4 +125,4 @@ def _cell(value: object, column: str) -> str:
     if isinstance(value, int | float):
         return f'<td class="n" {of} data-v="{value!r}">{cell(value)}</td>'
     text = str(value)
-    return f'<td class="long" {of}>{_inline(text)}</td>' if len(text) > 60 else f"<td {of}>{_inline(text)}</td>"
+    return f'<td class="long" {of}>{inline(text)}</td>' if len(text) > 60 else f"<td {of}>{inline(text)}</td>"

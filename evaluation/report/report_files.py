@@ -16,7 +16,7 @@ from shoal.evaluation.report.html import NARROW, to_html
 from shoal.evaluation.report.latex import to_latex
 from shoal.evaluation.report.markdown import to_markdown
 from shoal.evaluation.report.plots import narrowed, svg, write_picture
-from shoal.evaluation.report.points import Curve, curves_of, is_control
+from shoal.evaluation.report.points import curves_of, is_control
 from shoal.evaluation.report.styles import Styles
 from shoal.evaluation.report.tables import how_to_read, tables
 from shoal.evaluation.report.tradeoff import tradeoff
@@ -71,9 +71,7 @@ def report_blocks(
     results: Results, figures: FigureResults | None = None, films: FilmResults | None = None
 ) -> list[Block]:
     """All that the report says, in its order."""
-    made = curves_of(results.rows)
-    styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
-    drawn = _tradeoffs(results, made, styles)
+    drawn = _tradeoffs(results)
     return [
         *answer(results, drawn[:1]), *how_to_read(results), *_more_pictures(drawn[1:]), *_films(films),
         *tables(results), *figure_blocks(figures),
@@ -107,12 +105,18 @@ def _more_pictures(drawn: Sequence[Picture]) -> list[Block]:
     return [Heading("Precision against risk, measured otherwise", 2), *drawn] if drawn else []
 
 
-def _tradeoffs(results: Results, made: Sequence[Curve], styles: Styles) -> list[Picture]:
+def picture_of(name: str, rows: Sequence[Row], users: int) -> dict[str, Any] | None:
+    """One of the pictures of precision against risk, of some rows of results; None where no method has both."""
+    precision, risk, title = next(rest for one, *rest in _PICTURES if one == name)
+    made = curves_of(rows)
+    styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
+    return tradeoff(rows, made, styles, precision, risk, title, tolerance=1 / max(1, users))
+
+
+def _tradeoffs(results: Results) -> list[Picture]:
     pictures: list[Picture] = []
-    for name, precision, risk, title in _PICTURES:
-        drawn = tradeoff(
-            results.rows, made, styles, precision, risk, title, tolerance=1 / max(1, results.data["users"])
-        )
+    for name, precision, risk, _ in _PICTURES:
+        drawn = picture_of(name, results.rows, results.data["users"])
         if drawn is not None:
             pictures.append(Picture(name, drawn, _caption(results, precision, risk)))
     return pictures

@@ -15,6 +15,7 @@ def register(app: Flask) -> None:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(percent=percent, moment=moment, safe_link=safe_link, number=number, people=people)
     app.jinja_env.filters.update(select_given=select_given, label_words=label_words, measured=measured)
+    app.jinja_env.filters.update(measure_title=lambda name: columns()[name].short)
 
 
 def percent(share: float) -> str:

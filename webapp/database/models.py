@@ -11,9 +11,9 @@ from sqlalchemy.types import TypeDecorator
 QUEUED, RUNNING, DONE, FAILED, CANCELLED, INTERRUPTED = STATES = (
     "queued", "running", "done", "failed", "cancelled", "interrupted",
 )  # fmt: skip
-# The kinds of job: a release of a whole log, the same on some of its users only, the reading of an uploaded log, and
-# the releases of every method at three levels.
-RUN, PREVIEW, READING, LEVELS = KINDS = ("run", "preview", "reading", "levels")
+# The kinds of job: a release of a whole log, the same on some of its users only, the reading of an uploaded log, the
+# releases of every method at three levels, and an evaluation of many settings.
+RUN, PREVIEW, READING, LEVELS, EVALUATION = KINDS = ("run", "preview", "reading", "levels", "evaluation")
 
 
 def now() -> datetime:

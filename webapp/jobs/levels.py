@@ -22,6 +22,7 @@ from shoal.webapp.core.logs import read_registered
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job
 from shoal.webapp.database.models import DONE, INTERRUPTED, LEVELS, RUN
+from shoal.webapp.jobs.evaluation import add_evaluation, published_evaluation
 from shoal.webapp.jobs.measures import measure_risk
 from shoal.webapp.jobs.progress import JobProgress
 from shoal.webapp.jobs.queue import add_job, attempt, claim_job, finish_job, start_again
@@ -80,6 +81,8 @@ def make_levels(database: Database, settings: Settings, job: Job, steps: Steps) 
             told = _Both(JobProgress(database, run.id), beat)
             attempt(database, run.id, partial(make_release, database, settings.instance, run, log, index, told))
     finish_job(database, job.id, DONE, result={"levels": plan.told()})
+    if published_evaluation(database, job.task["log"]) is None:
+        add_evaluation(database, settings.corpus_source, job.task["log"], list(methods()))
 
 
 def _claimed(database: Database, chosen: Chosen, job: Job) -> Job | None:

@@ -9,11 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Select, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, func, or_, select, update
 
 from shoal.corpus.errors import Cancelled, Conflict, InputError, NotFound
 from shoal.webapp.database import Database, Job
-from shoal.webapp.database.models import CANCELLED, FAILED, INTERRUPTED, LEVELS, QUEUED, RUNNING, now
+from shoal.webapp.database.models import CANCELLED, EVALUATION, FAILED, INTERRUPTED, LEVELS, QUEUED, RUNNING, now
 
 _PROC = Path("/proc")
 
@@ -74,9 +74,14 @@ def get_job(database: Database, job_id: int) -> Job:
     return job
 
 
+def yields() -> ColumnElement[bool]:
+    """What the server does by itself, and nobody waits for: all levels, and the evaluation after them."""
+    return Job.kind.in_((LEVELS, EVALUATION)) & (Job.account == "")
+
+
 def _at_work() -> Select[int]:
-    """How many jobs are running, but for those of the process that makes all levels: it yields to every other."""
-    yielding = select(Job.pid).where(Job.state == RUNNING, Job.kind == LEVELS)
+    """How many jobs are running, but for those of processes that yield to every other."""
+    yielding = select(Job.pid).where(Job.state == RUNNING, yields())
     return select(func.count()).select_from(Job).where(Job.state == RUNNING, Job.pid.not_in(yielding))
 
 

@@ -24,7 +24,7 @@ from shoal.webapp.core.logs import REJECTED, read_registered, register_log
 from shoal.webapp.core.releases import release_folder
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job, Release
-from shoal.webapp.database.models import DONE, LEVELS, READING, RUN, now
+from shoal.webapp.database.models import DONE, EVALUATION, LEVELS, READING, RUN, now
 from shoal.webapp.jobs.measures import measure_precision, measure_risk
 from shoal.webapp.jobs.queue import finish_job
 
@@ -49,6 +49,11 @@ def carry_out(database: Database, settings: Settings, job: Job, steps: Steps) ->
         from shoal.webapp.jobs.levels import make_levels  # which makes releases, by what stands here
 
         make_levels(database, settings, job, steps)
+        return
+    if job.kind == EVALUATION:
+        from shoal.webapp.jobs.evaluation import evaluate
+
+        evaluate(database, settings, job, steps)
         return
     steps.step(1, STEPS[0])
     log = read_registered(database, job.task["log"], steps)

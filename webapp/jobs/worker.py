@@ -6,11 +6,12 @@ import subprocess
 import sys
 from threading import Thread
 
+from sqlalchemy import select
+
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job
-from shoal.webapp.database.models import LEVELS
 from shoal.webapp.jobs.progress import JobProgress
-from shoal.webapp.jobs.queue import attempt, claim_job, get_job, may_start, tend_running, waiting_jobs
+from shoal.webapp.jobs.queue import attempt, claim_job, may_start, tend_running, waiting_jobs, yields
 
 _PROGRAM = "shoal.webapp.jobs.worker"
 _NICE = 10
@@ -51,7 +52,7 @@ def main() -> int:
     limit_memory()
     settings = Settings.from_json(sys.stdin.read())
     database = Database(settings.database)
-    if get_job(database, int(sys.argv[1])).kind == LEVELS:
+    if database.ask(select(Job.kind).where(Job.id == int(sys.argv[1]), yields())) is not None:
         os.nice(_NICE)  # nobody waits for these, and searchers do for their answers
     done = work(database, settings, int(sys.argv[1]))
     if done:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from shoal.webapp.core.activation import history, previous
 from shoal.webapp.core.context import database, releases, service
 from shoal.webapp.database.models import QUEUED, RUNNING
+from shoal.webapp.jobs.evaluation import list_evaluations
 from shoal.webapp.jobs.levels import latest_levels
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.operator import active_id, panel, served_log
@@ -31,6 +32,7 @@ def overview() -> str:
         back=previous(switches),
         busy=[(row, job_status(row.job)) for row in rows if row.job.state in (QUEUED, RUNNING)],
         levels=_levels_at_work(),
+        evaluations=[(job, job_status(job)) for job in list_evaluations(database()) if job.state in (QUEUED, RUNNING)],
         picture=precision_risk_svg([row for row in rows if row.release and row.release.id in of_served], active_id()),
         measures=shown_measures(),
         can_activate=[one.release_id for one in listed if one.verdict.holds],

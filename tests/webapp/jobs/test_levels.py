@@ -10,7 +10,8 @@ from shoal.anonymizer.registry import methods
 from shoal.corpus.logs import load_log
 from shoal.evaluation.experiment.settings import Setting
 from shoal.search.index import index_for
-from shoal.webapp.core.instance import open_instance
+from shoal.webapp.core.instance import open_releases
+from shoal.webapp.core.logs import ServedLog
 from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import CANCELLED, DONE, INTERRUPTED, LEVELS, QUEUED, RUN
@@ -100,12 +101,12 @@ def test_levels_that_were_cancelled_are_not_begun_anew(desk: Desk) -> None:
 @pytest.mark.parametrize(("people", "expected"), [("simulated", [LEVELS]), ("public", [LEVELS]), ("real", [])])
 def test_of_real_people_nothing_is_made_by_itself(desk: Desk, people: str, expected: list[str]) -> None:
     log = replace(load_log(desk.settings.log)[0], people=people)  # type: ignore[arg-type]
-    settings = replace(desk.settings, levels=True)
-    database, releases = open_instance(settings, log, index_for("news"))
+    served = ServedLog("log", desk.settings.log, people, log.digest(), False, lambda: log)  # type: ignore[arg-type]
+    desk.settings.protect_folder()
+    releases = open_releases(replace(desk.settings, levels=True), desk.database, served, index_for("news"))
     assert releases.current_id() is not None
-    with database.reading() as session:
+    with desk.database.reading() as session:
         assert [job.kind for job in session.scalars(select(Job).where(Job.state == QUEUED))] == expected
-    database.close()
 
 
 def test_the_overview_shows_how_far_it_is_and_stops_it(quiet_panel: Panel) -> None:

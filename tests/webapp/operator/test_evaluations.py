@@ -1,0 +1,86 @@
+"""Does an evaluation that the operator starts grow, end, and stand at /answer for everybody once it is published?"""
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from shoal.evaluation.run.results import read_results
+from shoal.webapp.jobs.evaluation import evaluation_folder, results_so_far
+from shoal.webapp.searcher.answer import AtRisk, at_risks
+from tests.webapp.instances import Panel
+
+
+@pytest.fixture(scope="module")
+def before(quiet_panel: Panel) -> tuple[int, str]:
+    """How /answer answers before anything is published."""
+    answer = quiet_panel.app.test_client().get("/answer")
+    return answer.status_code, answer.text
+
+
+@pytest.fixture(scope="module")
+def evaluated(quiet_panel: Panel, before: tuple[int, str]) -> int:
+    form = {"method": ["random", "linkability"], "levels": "3", "thorough": "quick", "log": "1"}
+    answer = quiet_panel.post("/admin/evaluations", **form)
+    assert answer.status_code == 302, answer.text
+    number = int(answer.location.rsplit("/", 1)[1])
+    assert quiet_panel.client.get(answer.location).status_code == 200
+    assert quiet_panel.wait(number) == "done"
+    return number
+
+
+def test_nothing_stands_at_the_answer_before_it_is_published(quiet_panel: Panel, before: tuple[int, str]) -> None:
+    assert before[0] == 404
+    assert "the operator publishes it" in before[1]
+
+
+def test_it_measures_what_was_asked_for_beside_the_controls(quiet_panel: Panel, evaluated: int) -> None:
+    results = results_so_far(quiet_panel.settings.instance, evaluated)
+    assert results is not None
+    measured = [row["method"] for row in results.rows]
+    assert {name: measured.count(name) for name in set(measured)} == {
+        "random": 3, "linkability": 3, "plain": 1, "everyone": 1, "original": 1,
+    }  # fmt: skip
+    page = quiet_panel.client.get(f"/admin/evaluations/{evaluated}").text
+    assert "Publish it at /answer" in page
+    assert '<svg role="group"' in page
+
+
+def test_published_it_answers_everybody_in_words_numbers_and_files(quiet_panel: Panel, evaluated: int) -> None:
+    assert quiet_panel.post(f"/admin/evaluations/{evaluated}/publish").status_code == 302
+    everybody = quiet_panel.app.test_client()
+    page = unescape(everybody.get("/answer").text)
+    for question in ("Which should I take?", "What do I lose?", "Who could find me?", "How was it measured?"):
+        assert question in page
+    results = read_results(evaluation_folder(quiet_panel.settings.instance, evaluated))
+    for one in at_risks(results):
+        assert one.says in page
+    marks = set(re.findall(r'<a href="(/answer/[^"]+)" aria-label', page))
+    assert {"/answer/random", "/answer/linkability", "/answer/original"} <= marks
+    for address in marks:
+        assert everybody.get(address).status_code == 200
+    assert everybody.get("/answer/nothing").status_code == 404
+    assert json.loads(everybody.get("/answer.json").text)["rows"] == results.rows
+    assert everybody.get("/answer.csv").text.startswith("method,params,")
+    assert "<svg" in everybody.get("/answer.svg").text[:200]
+
+
+def test_who_may_not_enter_starts_nothing(quiet_panel: Panel) -> None:
+    assert quiet_panel.app.test_client().get("/admin/evaluations").status_code == 302
+    for form in ({}, {"method": "random", "levels": "4"}, {"method": "random", "thorough": "very", "levels": "3"}):
+        answer = quiet_panel.post("/admin/evaluations", log="1", **form)
+        assert answer.status_code == 400
+        assert "choose" in answer.text
+
+
+@pytest.mark.parametrize(("verdict", "leading", "said"), [
+    ("best", ("linkability",), "keeps 27 % of what is personal; on your device: all"),
+    ("tie", ("linkability", "ssc"), "keep 27 % of what is personal (which of them keeps more cannot be told)"),
+    ("no method", ("everyone", "ssc"), "no method is better than everyone's average"),
+    ("no better than random", ("random",), "no method is better than groups made at random"),
+])  # fmt: skip
+def test_the_sentence_says_who_is_best_or_that_nobody_is(verdict: str, leading: tuple[str, ...], said: str) -> None:
+    says = AtRisk(0.05, verdict, leading, 0.27, ("linkability p=0.1",)).says
+    assert says.startswith("If at most 5 in 100 people may be found, ")
+    assert said in says

@@ -1,0 +1,40 @@
+"""How does a picture of a report stand in a page? As SVG of the page's own colours, whose marks are links."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from json import dumps, loads
+from typing import Any
+
+from markupsafe import Markup
+
+from shoal.evaluation.report.plots import svg
+
+Link = Callable[[str], str]  # the address that a mark leads to, by what is told of it; empty for none
+_MARK = re.compile(r'<path aria-label="([^"]*)"[^>]*role="graphics-symbol"[^>]*/>')
+
+
+def inline_svg(description: dict[str, Any], label: str, link: Link) -> Markup:
+    """A picture as wide as its place, named, and without what a strict page would refuse."""
+    bare = {**description, "background": None, "padding": 4}
+    bare.pop("title", None)
+    text = _drawn(dumps(bare))
+    text = _MARK.sub(lambda found: _linked(found, link), text)
+    return Markup(text.replace("<svg ", f'<svg role="group" aria-label="{label}" ', 1))
+
+
+@lru_cache(maxsize=32)
+def _drawn(description: str) -> str:
+    text = svg(loads(description))
+    text = re.sub(r'<svg ([^>]*?)width="[\d.]+" height="[\d.]+"', r"<svg \1", text[text.index("<svg") :], count=1)
+    # The letters of the browser may be wider than those it was measured with.
+    text = re.sub(r'viewBox="0 0 (\d+)', lambda found: f'viewBox="0 0 {int(found[1]) + 30}', text, count=1)
+    return re.sub(r' (style|aria-roledescription)="[^"]*"', "", text)
+
+
+def _linked(found: re.Match[str], link: Link) -> str:
+    address = link(found[1])
+    if not address:
+        return found[0]
+    mark = re.sub(r' (aria-label="[^"]*"|role="[^"]*")', "", found[0]).replace("<path", '<path aria-hidden="true"', 1)
+    return f'<a href="{address}" aria-label="{found[1]}">{mark}</a>'

@@ -1,0 +1,148 @@
+"""/answer: which method should one take, what does it cost, and who could find me? What was measured, for everybody."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import Response, render_template, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from shoal.anonymizer.registry import methods
+from shoal.corpus.errors import NotFound
+from shoal.evaluation.measures.precision import share_kept
+from shoal.evaluation.report.answer import CHOSEN, answer, simulated
+from shoal.evaluation.report.blocks import listed
+from shoal.evaluation.report.html import inline
+from shoal.evaluation.report.plots import svg
+from shoal.evaluation.report.points import is_control
+from shoal.evaluation.report.report_files import picture_of
+from shoal.evaluation.report.tables import how_to_read
+from shoal.evaluation.run.results import Results, Row
+from shoal.webapp.core.context import database, service, settings
+from shoal.webapp.core.logs import list_logs
+from shoal.webapp.core.picture import inline_svg
+from shoal.webapp.database import Job
+from shoal.webapp.jobs.evaluation import evaluation_folder, published_evaluation, results_so_far
+from shoal.webapp.searcher import pages
+
+PICTURE = "precision-risk"
+FILES = {"csv": ("results.csv", "text/csv"), "json": ("results.json", "application/json")}
+_FREE = {"plain": "no profile at all", "everyone": "everyone's average", "random": "groups made at random"}
+
+
+@dataclass(frozen=True)
+class AtRisk:
+    """What people get if so many may be found."""
+
+    risk: float
+    verdict: str
+    leading: tuple[str, ...]  # ids of methods, or of the control that no method beats
+    kept: float
+    between: tuple[str, ...]  # the settings that it was measured at
+
+    @property
+    def of_hundred(self) -> str:
+        return f"{100 * self.risk:g} in 100"
+
+    @property
+    def says(self) -> str:
+        """In words, without a number that means nothing to who was told nothing."""
+        first = f"If at most {self.of_hundred} people may be found,"
+        if self.verdict == "no method":
+            free = next(name for name in self.leading if name in _FREE and name != "random")
+            return f"{first} no method is better than {_FREE[free]}, which needs nothing of you; on your device: all."
+        if self.verdict == "no better than random":
+            return f"{first} no method is better than groups made at random; on your device: all."
+        names = listed([f"“{title_of(name)}”" for name in self.leading])
+        keeps = f"keep{'s' if len(self.leading) == 1 else ''} {max(0.0, 100 * self.kept):.0f} % of what is personal"
+        tie = "" if len(self.leading) == 1 else " (which of them keeps more cannot be told)"
+        return f"{first} {names} {keeps}{tie}; on your device: all."
+
+
+def title_of(method: str) -> str:
+    return methods()[method].info.title if method in methods() else method
+
+
+def at_risks(results: Results) -> list[AtRisk]:
+    """The answer at each of the risks that were asked for."""
+    floor = next((row["ap10"] for row in results.rows if row["method"] == results.data["kept_is_counted_from"]), 0.0)
+    found = []
+    for row in results.answers:
+        best = next(one for one in row["candidates"] if one["name"] == row["leading"][0])
+        leading = tuple(dict.fromkeys(name.split()[0] for name in row["leading"]))
+        kept = float(share_kept(best["ap10"], floor))
+        found.append(AtRisk(row["risk"], row["verdict"], leading, kept, tuple(best["between"])))
+    return found
+
+
+def published() -> tuple[Job, Results]:
+    """What everybody may see; an error that says what is missing, where nothing was published."""
+    log = next((log.id for log in list_logs(database()) if log.digest == service().digest), 0)
+    job = published_evaluation(database(), log)
+    results = results_so_far(settings().instance, job.id) if job else None
+    if job is None or results is None:
+        raise NotFound("nothing was measured for everybody to see yet: it is being made, or the operator publishes it")
+    return job, results
+
+
+@pages.get("/answer")
+def the_answer() -> str:
+    job, results = published()
+    return render_template("searcher/answer.html", job=job, **shown(results))
+
+
+def shown(results: Results) -> dict[str, object]:
+    """All that the page, and the panel while it grows, say of results."""
+    risks = at_risks(results)
+    own, bare = (_row(results, name) for name in ("original", "plain"))
+    return {
+        "results": results, "risks": risks, "chosen": next((one for one in risks if one.risk == CHOSEN), None),
+        "own": own, "bare": bare, "picture": picture(results.rows, results), "simulated": simulated(results),
+        "rows": results.rows, "titles": {row["method"]: title_of(row["method"]) for row in results.rows},
+        "more": answer(results)[1:], "read": how_to_read(results)[1:], "inline": lambda text: Markup(inline(text)),
+    }  # fmt: skip
+
+
+def _row(results: Results, method: str) -> Row | None:
+    return next((row for row in results.rows if row["method"] == method and "ap10" in row), None)
+
+
+def picture(rows: Sequence[Row], results: Results) -> Markup | None:
+    """Precision against risk; each mark leads to the page of its method."""
+    drawn = picture_of(PICTURE, rows, results.data["users"])
+    if drawn is None:
+        return None
+    return inline_svg(drawn, "Precision against risk", lambda told: _page_of(told.split()[0].rstrip(":")))
+
+
+def _page_of(method: str) -> str:
+    return url_for("searcher.answer_of_method", method=method) if method in methods() else ""
+
+
+@pages.get("/answer/<method>")
+def answer_of_method(method: str) -> str:
+    job, results = published()
+    rows = [row for row in results.rows if row["method"] == method]
+    if not rows or method not in methods():
+        raise NotFound("this method was not measured: choose one from the answer")
+    beside = [row for row in results.rows if is_control(row) and row["method"] != method]
+    against = [row for row in results.comparisons if row["method"] == method and row["truth"] == "profile"]
+    leads = [one for one in at_risks(results) if method in one.leading]
+    return render_template(
+        "searcher/answer_method.html", info=methods()[method].info, rows=rows, against=against, job=job,
+        picture=picture([*rows, *beside], results), leads=leads, simulated=simulated(results),
+    )  # fmt: skip
+
+
+@pages.get("/answer.<any(csv, json, svg):ending>")
+def answer_file(ending: str) -> ResponseReturnValue:
+    job, results = published()
+    if ending == "svg":
+        drawn = picture_of(PICTURE, results.rows, results.data["users"])
+        if drawn is None:
+            raise NotFound("no method has both precision and risk: there is no picture")
+        return Response(svg(drawn), content_type="image/svg+xml")
+    name, kind = FILES[ending]
+    text = (evaluation_folder(settings().instance, job.id) / name).read_text(encoding="utf-8")
+    headers = {"Content-Disposition": f"attachment; filename=shoal-answer.{ending}"}
+    return Response(text, headers=headers, content_type=f"{kind}; charset=utf-8")
