@@ -60,7 +60,7 @@ class WhyIn(QuestionIn):
 
 
 class UsersIn(Schema):
-    find = _text("an interest, or the beginning of a name", load_default="")
+    find = _text("an interest", load_default="")
     limit = Integer(load_default=24, validate=Range(1, 100))
 
 

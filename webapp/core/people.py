@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,12 +24,9 @@ class Person:
 
     row: int
     key: str
+    name: str  # of interests; no two people have the same
     interests: tuple[str, ...]
     terms: int
-
-    @property
-    def name(self) -> str:
-        return f"User {self.key[:4]}"
 
 
 class People:
@@ -67,15 +65,31 @@ class People:
         return self.at(self._rows[key])
 
     def at(self, row: int) -> Person:
-        return Person(row, self._keys[row], self._interests(row), int(self._profiles.size[row]))
+        return Person(row, self._keys[row], self._names[row], self._interests(row), int(self._profiles.size[row]))
 
     def _interests(self, row: int) -> tuple[str, ...]:
+        return tuple(self._profiles.terms[t] for t in self._heaviest[row].tolist() if t >= 0)
+
+    @cached_property
+    def _heaviest(self) -> np.ndarray:
+        """Users x shown terms: those used most, what few use before what everybody does; -1 where there are fewer."""
         counts = self._profiles.counts
-        part = slice(counts.indptr[row], counts.indptr[row + 1])
-        terms = counts.indices[part]
-        weight = counts.data[part] * np.sqrt(self._rarity[terms])
-        best = np.lexsort((terms, -weight))[:_SHOWN_TERMS]
-        return tuple(self._profiles.terms[t] for t in terms[best])
+        user = np.repeat(np.arange(len(self)), np.diff(counts.indptr))
+        order = np.lexsort((counts.indices, -counts.data * np.sqrt(self._rarity[counts.indices]), user))
+        place = np.arange(len(order)) - counts.indptr[user]
+        found = np.full((len(self), _SHOWN_TERMS), -1, dtype=np.int64)
+        first = place < _SHOWN_TERMS
+        found[user[first], place[first]] = counts.indices[order[first]]
+        return found
+
+    @cached_property
+    def _names(self) -> list[str]:
+        interests = [self._interests(row) for row in range(len(self))]
+        names = [" ".join(some[:2]) for some in interests]
+        for longer in ([" ".join(some[::3]) for some in interests], [" ".join(some) for some in interests]):
+            names = _told_apart(names, longer)
+        with_key = [f"{name} {key[:4]}".strip() for name, key in zip(names, self._keys, strict=True)]
+        return [name[:1].upper() + name[1:] for name in _told_apart(names, with_key)]
 
     @cached_property
     def featured(self) -> tuple[Person, ...]:
@@ -129,3 +143,9 @@ class People:
     @cached_property
     def _sorted_terms(self) -> np.ndarray:
         return np.array(self._profiles.terms, dtype=object)
+
+
+def _told_apart(names: list[str], longer: list[str]) -> list[str]:
+    """The names, longer where two people have the same, or none."""
+    taken = Counter(names)
+    return [more if taken[name] > 1 or not name else name for name, more in zip(names, longer, strict=True)]

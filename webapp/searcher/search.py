@@ -1,4 +1,4 @@
-"""/ and /search: how do the three rankings of one query differ? Plain, personalized and anonymized, side by side."""
+"""/search: how do the three rankings of one query differ? Plain, personalized and anonymized, side by side."""
 
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -18,7 +18,6 @@ from shoal.webapp.core.question import (
     Asker,
     Question,
     look_up,
-    read_asked,
     read_question,
     visible_releases,
 )
@@ -27,7 +26,6 @@ from shoal.webapp.searcher import pages, render
 from shoal.webapp.searcher.strip import ANONYMIZED, PERSONALIZED, Quality, everybody, found_as_they_are, quality
 
 KINDS = (PLAIN, PERSONALIZED, ANONYMIZED)
-_EXAMPLES = ("climate change", "oil price", "central bank", "trade war")
 
 
 @dataclass(frozen=True)
@@ -110,11 +108,6 @@ def look_up_or_sample(question: Question) -> tuple[Asked, bool]:
     if not sampled:
         return look_up(question), False
     return replace(look_up(question.but(user=service().featured[0].key)), question=question), True
-
-
-@pages.get("/")
-def start() -> str:
-    return render("start", read_asked(request.args), examples=_EXAMPLES)
 
 
 @pages.get("/search", endpoint="search")

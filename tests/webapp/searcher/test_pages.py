@@ -290,3 +290,37 @@ def test_every_term_of_a_profile_is_on_its_page(client: FlaskClient, app: Flask)
     page = client.get(f"/knows?user={largest.key}").text
     before = page[page.index("Before:") : page.index("After:")]
     assert {unescape(term) for term in re.findall(r'<th scope="row">([^<]+)</th>', before)} == set(own)
+
+
+def test_people_have_readable_names_of_their_interests_and_no_two_the_same(app: Flask) -> None:
+    everybody = app.extensions["shoal.service"].people.find(limit=10**6)
+    assert len({person.name for person in everybody}) == len(everybody)
+    beyond = [set(person.name.lower().split()) - set(person.interests) for person in everybody]
+    assert all(more <= {person.key[:4]} for more, person in zip(beyond, everybody, strict=True))
+    assert sum(map(bool, beyond)) < len(everybody) / 5
+
+
+def test_the_start_page_shows_one_query_as_two_people_see_it(client: FlaskClient, app: Flask) -> None:
+    page = client.get("/").text
+    links = [unescape(link) for link in re.findall(r'class="button" href="(/search[^"]+)"', page)]
+    assert len(links) == 2
+    firsts = [
+        re.findall(r'data-document="(\d+)"', client.get(f"{link}&view=personalized&weight=1").text) for link in links
+    ]
+    assert len(firsts[0]) == len(firsts[1]) == 10
+    assert len(set(firsts[0]) & set(firsts[1])) <= 5
+    for link, kept in zip(links, re.findall(r"<b>(\d+) of 10</b>", page), strict=True):
+        asked = dict(pair.split("=") for pair in link.partition("?")[2].split("&"))
+        assert client.get("/api/v1/search", query_string=asked).json["quality"]["same10"] == int(kept)
+
+
+def test_examples_are_of_the_person_and_of_the_corpus(client: FlaskClient, app: Flask, someone: str) -> None:
+    person = app.extensions["shoal.service"].people.get(someone)
+    for address, known in ((f"/?user={someone}", set(person.interests)), ("/", None)):
+        line = re.search(r'<p class="examples">(.*?)</p>', client.get(address).text, re.S)
+        assert line is not None
+        shown = re.findall(r">([^<]+)</a>", line[1])
+        assert len(shown) >= 3
+        for example in shown:
+            assert client.get("/api/v1/search", query_string={"q": example}).json["found"]
+            assert known is None or set(example.split()) <= known
