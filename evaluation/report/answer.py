@@ -60,21 +60,19 @@ def sentence(row: Row) -> str:
             )
         case "best":
             told = f"**{names[0]} serves people best**: AP@10 {best}, where 1 is the ranking by the own profile"
+        case "undecided":
+            every = _named([*row["leading"], *row["perhaps"]])
+            near = f"{names[0]} has AP@10 {best}, and {_named(row['perhaps'])} may be better"
+            told = f"**{every} cannot be told apart** by the settings that were measured near it: {near}"
         case _:
             told = f"**{listed(names)} cannot be told apart**; the first has AP@10 {best}"
-    return f"{found} {told}.{_perhaps(row)}"
+    return f"{found} {told}."
 
 
 def _as_good(row: Row) -> str:
     """The methods that lead with a control."""
     names = [name for name in row["leading"] if name not in CONTROLS]
     return f"; {_named(names)} cannot be told from it" if names else ""
-
-
-def _perhaps(row: Row) -> str:
-    if not row["perhaps"]:
-        return ""
-    return f" Not measured near that risk, and perhaps as good or better: {_named(row['perhaps'])}."
 
 
 def _at_least(row: Row) -> str:
@@ -285,7 +283,8 @@ def _at_risks(results: Results) -> Table | None:
     caption = (
         "Methods and controls at the same measured risk (linkage@5), each between its two nearest settings. All pairs "
         "are tested over people and corrected together by Holm; the tests know that risks are measured, too, and that "
-        "between two settings precision may rise linearly with the risk, with its inverse or anyhow between."
+        "between two settings precision may rise linearly with the risk, with its inverse or anyhow between. Settings "
+        "that are in no other table were measured to decide this."
     )
     return Table(header, tuple(lines), caption) if lines else None
 
@@ -295,6 +294,7 @@ def _short(row: Row) -> str:
     return {
         "best": names, "tie": f"tie: {names}", "no method": f"no method beats a control: {names}",
         "no better than random": f"no method beats random groups: {names}",
+        "undecided": f"undecided: {listed([*row['leading'], *row['perhaps']])}",
     }[row["verdict"]]  # fmt: skip
 
 

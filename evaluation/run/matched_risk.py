@@ -105,15 +105,17 @@ def _between(low: Point, high: Point, risk: float) -> Point:
 
 def curves(outcomes: Sequence[Outcome], score: str = "ap10") -> list[Curve]:
     """One curve for each method and each choice of its other parameters. What failed or was not attacked is on none."""
+    return [_curve(name, same, score) for name, same in grouped(outcomes).items()]
+
+
+def grouped(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    """The outcomes of each curve, by its name."""
     apart: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
         if RISK in outcome.measures:
             apart.setdefault((outcome.setting.method, _others(outcome.setting)), []).append(outcome)
     many = {method: sum(other == method for other, _ in apart) > 1 for method, _ in apart}
-    return [
-        _curve(f"{method} {rest}".strip() if many[method] else method, same, score)
-        for (method, rest), same in apart.items()
-    ]
+    return {f"{method} {rest}".strip() if many[method] else method: same for (method, rest), same in apart.items()}
 
 
 def _curve(name: str, outcomes: Sequence[Outcome], score: str) -> Curve:
@@ -201,14 +203,19 @@ def _answer(risk: float, points: dict[str, Point], chance: Chance, ends: Ends) -
         })  # fmt: skip
     rows.sort(key=lambda row: (not row["leads"], -row["ap10"]))
     leading = [row["name"] for row in rows if row["leads"]]
+    perhaps = [name for name in equal if name not in shown]
     return {
-        "risk": risk, "verdict": verdict(leading), "leading": leading, "candidates": rows,
-        "perhaps": [name for name in equal if name not in shown],
+        "risk": risk, "verdict": verdict(leading, perhaps), "leading": leading, "candidates": rows, "perhaps": perhaps,
     }  # fmt: skip
 
 
-def verdict(leading: Sequence[str]) -> str:
-    """A control that cannot be told from the best needs no method, and less risk."""
+def verdict(leading: Sequence[str], perhaps: Sequence[str] = ()) -> str:
+    """A control that cannot be told from the best needs no method, and less risk.
+
+    Nobody is best while another, not measured near that risk, may be better.
+    """
+    if perhaps:
+        return "undecided"
     if set(leading).intersection(FREE):
         return "no method"
     if "random" in leading:

@@ -16,6 +16,7 @@ from shoal.evaluation.measures.precision import FREE, better_control
 from shoal.evaluation.measures.registry import columns, measures_of
 from shoal.evaluation.protocol.truth import Truth
 from shoal.evaluation.run.matched_risk import RISK, Curve, answers, luck_of, random_curve
+from shoal.evaluation.run.nearer import measure_nearer
 from shoal.evaluation.run.outcomes import CONTROLS, Outcome, Run, with_all_controls
 from shoal.evaluation.run.provenance import provenance
 from shoal.evaluation.run.results import Results, Row, rounded
@@ -25,9 +26,10 @@ M = TypeVar("M", bound=Measure)
 
 
 def conduct(run: Run, progress: Progress = silent) -> Results:
-    """Measure all settings of the experiment, and the controls that they are compared with."""
+    """Measure all settings of the experiment, the controls, and what else decides who is best at which risk."""
     asked = list(run.experiment.settings)
-    return summarize(run, run.measure(with_all_controls(asked), progress), len(asked))
+    outcomes = run.measure(with_all_controls(asked), progress)
+    return summarize(run, [*outcomes, *measure_nearer(run, outcomes, progress)], len(asked))
 
 
 def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequence[Row] = (), risk: str = "") -> Results:
@@ -35,11 +37,11 @@ def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequenc
     shown, seed = outcomes[:asked], run.experiment.seeds[0]
     worked = [o for o in outcomes if not o.failure]
     good = [o for o in shown if not o.failure]
-    floor = floor_of(worked)
+    floor, besides = floor_of(worked), [str(o.setting) for o in outcomes[asked:]]
     comparisons = [row for truth in run.workload.truths for row in comparisons_of(good, worked, truth.suffix, seed)]
     return Results(
         experiment=_told(run.experiment),
-        data=_data(run) | {"kept_is_counted_from": floor.setting.method},
+        data=_data(run) | {"kept_is_counted_from": floor.setting.method, "measured_besides": besides},
         rows=_rows(run, shown, floor),
         answers=answers(worked, len(run.workload.train.users), seed),
         comparisons=comparisons,

@@ -5,17 +5,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from shoal.anonymizer.parameters import Parameter, Value
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
-from shoal.evaluation.experiment.levels import inside
 from shoal.evaluation.experiment.settings import Setting, distinct, make_setting, privacy_parameter
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.precision import share_kept
 from shoal.evaluation.measures.registry import columns_of
+from shoal.evaluation.run.nearer import middle, number
 from shoal.evaluation.run.outcomes import Outcome, Run, with_all_controls
 from shoal.evaluation.run.results import Results, Row, rounded
 from shoal.evaluation.run.summary import floor_of, summarize
@@ -103,11 +101,11 @@ def _between(method: str, outcomes: Sequence[Outcome], risk: Risk) -> list[Setti
         return []
     others = [o for o in outcomes if _rest(o.setting, parameter) == _rest(best.setting, parameter)]
     weaker = [o for o in _by_privacy(others, parameter) if not risk.met_by(o) and _less(o, best, parameter)]
-    middle = _middle(weaker[-1], best, parameter) if weaker else None
-    if middle is None:
+    value = middle(parameter, _number(weaker[-1], parameter), _number(best, parameter)) if weaker else None
+    if value is None:
         return []
     given: dict[str, object] = {n: v for n, v in best.setting.values if n in best.setting.named}
-    return [make_setting(method, given | middle)]
+    return [make_setting(method, given | {parameter.name: value})]
 
 
 def _best(outcomes: Sequence[Outcome], risk: Risk) -> Outcome | None:
@@ -119,8 +117,7 @@ def _rest(setting: Setting, parameter: Parameter[Value]) -> tuple[object, ...]:
 
 
 def _number(outcome: Outcome, parameter: Parameter[Value]) -> float:
-    value = outcome.setting.value(parameter.name)
-    return float("nan") if isinstance(value, str) else float(value)
+    return number(outcome.setting, parameter)
 
 
 def _by_privacy(outcomes: Sequence[Outcome], parameter: Parameter[Value]) -> list[Outcome]:
@@ -131,13 +128,6 @@ def _by_privacy(outcomes: Sequence[Outcome], parameter: Parameter[Value]) -> lis
 def _less(one: Outcome, other: Outcome, parameter: Parameter[Value]) -> bool:
     a, b = _number(one, parameter), _number(other, parameter)
     return a < b if parameter.more_private == "higher" else a > b
-
-
-def _middle(one: Outcome, other: Outcome, parameter: Parameter[Value]) -> dict[str, object] | None:
-    """The geometric mean where both are positive; None where no number is left between them."""
-    a, b = _number(one, parameter), _number(other, parameter)
-    value = inside(parameter, float(np.sqrt(a * b)) if a > 0 and b > 0 else (a + b) / 2)
-    return {parameter.name: value} if min(a, b) < value < max(a, b) else None
 
 
 def _row(method: str, outcomes: Sequence[Outcome], risk: Risk, floor: float) -> Row:

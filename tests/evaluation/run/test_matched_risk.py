@@ -1,6 +1,7 @@
 """Does the answer to "which is best at which risk?" find what was planted, and nothing where nothing is?"""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from shoal.evaluation.experiment.settings import make_setting
 from shoal.evaluation.report.answer import sentence
 from shoal.evaluation.run.matched_risk import Curve, Point, answers, luck_of, random_curve, verdict
+from shoal.evaluation.run.nearer import nearer_settings
 from shoal.evaluation.run.outcomes import Outcome
 from shoal.evaluation.run.summary import comparisons_of
 from shoal.evaluation.statistics import Estimate
@@ -163,7 +165,10 @@ def test_a_method_that_was_not_measured_near_a_risk_may_be_as_good_and_is_not_gu
     made = answers([*far, *world.method("partition", concave, GRID), *world.controls()], PEOPLE)
     row = next(row for row in made if row["risk"] == 0.05)
     assert (row["leading"], row["perhaps"]) == (["partition"], ["clump"])
-    assert "Not measured near that risk, and perhaps as good or better: `clump`" in sentence(row)
+    assert row["verdict"] == "undecided"
+    assert "**`partition` and `clump` cannot be told apart** by the settings that were measured near it" in sentence(
+        row
+    )
 
 
 def test_a_method_that_does_better_with_less_risk_is_best_wherever_its_next_setting_lies() -> None:
@@ -251,3 +256,27 @@ def test_a_control_among_the_leading_decides_the_verdict() -> None:
     assert verdict(["clump", "ssc"]) == "tie"
     assert verdict(["clump", "random"]) == "no better than random"
     assert verdict(["clump", "random", "plain"]) == "no method"
+    assert verdict(["clump"], ["ssc"]) == "undecided"
+
+
+def asked(outcomes: list[Outcome]) -> list[str]:
+    return [str(setting) for setting in nearer_settings(outcomes, PEOPLE)]
+
+
+def test_what_was_measured_far_from_a_risk_is_measured_nearer() -> None:
+    world = World(5)
+    others = [*world.method("partition", concave, GRID), *world.controls()]
+    better = lambda risk: concave(risk) + 0.1  # noqa: E731
+    assert asked([*world.method("clump", better, (3, 100)), *others]) == ["clump k=17"]
+    assert "clump k=9" in asked([*world.method("clump", better, (2, 3)), *others])
+    assert asked([*world.method("clump", better, GRID), *others]) == []
+    behind = world.method("clump", lambda risk: 0.1, (3, 100))
+    assert asked([*behind, *others]) == []
+
+
+def test_nothing_is_tried_twice() -> None:
+    world = World(5)
+    far, tried = world.method("clump", concave, (3, 100)), world.method("clump", concave, (17,))[0]
+    others = [*world.method("partition", concave, GRID), *world.controls()]
+    failed = replace(tried, scores={}, measures={}, of_victims={}, failure="too few users")
+    assert asked([*far, failed, *others]) == []
