@@ -48,16 +48,17 @@ def sentence(row: Row) -> str:
     by = {one["name"]: one for one in row["candidates"]}
     names = [f"`{name}`" for name in row["leading"]]
     best = _at_least(by[row["leading"][0]])
+    # A method with more, which may be luck, leaves it open what another grid would find.
+    better = "better" if row["leading"][0] in CONTROLS else "clearly better"
     found = f"If an attacker who knows five of a person's terms may find at most {_SHARE[row['risk']]},"
     match row["verdict"]:
         case "no method":
             free = next(name for name in row["leading"] if name in _MEANING and name != "random")
             has = f"`{free}`, AP@10 {interval_of(by[free])}"
-            told = f"**no method is better than {_MEANING[free]}** ({has}), which gives nothing away{_as_good(row)}"
+            told = f"**no method is {better} than {_MEANING[free]}** ({has}), which gives nothing away{_as_good(row)}"
         case "no better than random":
-            told = (
-                f"**no method is better than {_MEANING['random']}** (AP@10 {interval_of(by['random'])}){_as_good(row)}"
-            )
+            has = f"AP@10 {interval_of(by['random'])}"
+            told = f"**no method is {better} than {_MEANING['random']}** ({has}){_as_good(row)}"
         case "best":
             told = f"**{names[0]} serves people best**: AP@10 {best}, where 1 is the ranking by the own profile"
         case "undecided":
