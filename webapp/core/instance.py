@@ -108,13 +108,13 @@ def follow_uploads(database: Database, instance: Path) -> None:
 
 
 # Tried in this order: the first that the log is large enough for. Nobody starts out alone with a profile.
-_FIRST_METHODS: tuple[tuple[str, dict[str, Value]], ...] = (
+FIRST_METHODS: tuple[tuple[str, dict[str, Value]], ...] = (
     ("linkability", {"p": 0.2, "members": 5}),
     ("random", {}),
     ("everyone", {}),
     ("plain", {}),
 )
-_OF_NOBODY = _FIRST_METHODS[-1:]
+_OF_NOBODY = FIRST_METHODS[-1:]
 _NOTE = "first start"
 
 
@@ -179,7 +179,7 @@ def _tell_password(password: str | None) -> None:
 def _first_release(database: Database, settings: Settings, served: ServedLog, index: Index, progress: Progress) -> None:
     """Where the people are real, publishing is an act of the operator: the first release is of nobody."""
     log, log_id = served.read(), _entered(database, served)
-    for method, settings_of_method in _FIRST_METHODS if served.people != "real" else _OF_NOBODY:
+    for method, settings_of_method in FIRST_METHODS if served.people != "real" else _OF_NOBODY:
         job = claim_job(database, add_run(database, method, settings_of_method, log_id), even_if_busy=True)
         assert job is not None, "nobody else knows of a job that was added under the lock"
         try:

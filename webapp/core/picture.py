@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from html import escape, unescape
 from json import dumps, loads
 from typing import Any
 
@@ -10,7 +12,17 @@ from markupsafe import Markup
 
 from shoal.evaluation.report.plots import svg
 
-Link = Callable[[str], str]  # the address that a mark leads to, by what is told of it; empty for none
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a mark leads, and what is told of it."""
+
+    address: str
+    label: str
+    is_active: bool = False
+
+
+Link = Callable[[str], Mark | None]  # of what the picture tells of a mark
 _MARK = re.compile(r'<path aria-label="([^"]*)"[^>]*role="graphics-symbol"[^>]*/>')
 
 
@@ -33,8 +45,9 @@ def _drawn(description: str) -> str:
 
 
 def _linked(found: re.Match[str], link: Link) -> str:
-    address = link(found[1])
-    if not address:
+    leads = link(unescape(found[1]))
+    if leads is None:
         return found[0]
     mark = re.sub(r' (aria-label="[^"]*"|role="[^"]*")', "", found[0]).replace("<path", '<path aria-hidden="true"', 1)
-    return f'<a href="{address}" aria-label="{found[1]}">{mark}</a>'
+    kind = ' class="is-active"' if leads.is_active else ""
+    return f'<a href="{escape(leads.address)}" aria-label="{escape(leads.label)}"{kind}>{mark}</a>'

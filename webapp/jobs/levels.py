@@ -18,10 +18,10 @@ from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment.levels import inside, level_settings
 from shoal.evaluation.experiment.settings import Setting, make_setting, privacy_parameter
 from shoal.search.index import index_for
-from shoal.webapp.core.logs import read_registered
+from shoal.webapp.core.logs import find_log, read_registered
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job
-from shoal.webapp.database.models import DONE, INTERRUPTED, LEVELS, RUN
+from shoal.webapp.database.models import DONE, INTERRUPTED, LEVELS, QUEUED, RUN, RUNNING
 from shoal.webapp.jobs.evaluation import add_evaluation, published_evaluation
 from shoal.webapp.jobs.measures import measure_risk
 from shoal.webapp.jobs.progress import JobProgress
@@ -55,6 +55,13 @@ def latest_levels(database: Database, log_id: int) -> Job | None:
     with database.reading() as session:
         found = session.scalars(select(Job).where(Job.kind == LEVELS).order_by(Job.id.desc()))
         return next((job for job in found if job.task["log"] == log_id), None)
+
+
+def levels_under_way(database: Database, digest: str) -> Job | None:
+    """The job that makes the levels of the log with this digest now."""
+    log_id = find_log(database, digest)
+    job = latest_levels(database, log_id) if log_id is not None else None
+    return job if job is not None and job.state in (QUEUED, RUNNING) else None
 
 
 @dataclass(frozen=True)

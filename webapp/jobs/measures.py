@@ -11,10 +11,11 @@ from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.measures.precision import FREE, share_kept
-from shoal.evaluation.measures.release import MeasuredRelease, measure_release, take_measures
+from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 from shoal.evaluation.protocol.precision import TestQueries, choose_queries, published_cosines
 from shoal.evaluation.protocol.truth import Truth, truth_of_profiles
 from shoal.evaluation.protocol.workload import split_by_time
+from shoal.evaluation.statistics import intervals
 from shoal.search.index import Index
 
 _VICTIMS = 500  # of each attack
@@ -30,7 +31,7 @@ def measure_risk(
         made.release, made.assignment, log, method.knowledge, seed, _VICTIMS, suppressed=made.suppressed,
         progress=progress,
     )  # fmt: skip
-    return measure_release(release) if not wanted else take_measures(release, wanted).values
+    return measure_release(release, wanted)
 
 
 def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, progress: Progress) -> dict[str, float]:
@@ -52,7 +53,8 @@ def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, pr
         return {}
     controls = [make_method(name, {}, method.knowledge) for name in FREE]
     floor = max(_scores(train, queries, truth, index, control, seed, progress)["ap10"] for control in controls)
-    return scores | {"kept": float(share_kept(scores["ap10"], floor)), "queries": float(len(queries))}
+    ends = {f"kept_{end}": float(share_kept(scores[f"ap10_{end}"], floor)) for end in ("low", "high")}
+    return scores | ends | {"kept": float(share_kept(scores["ap10"], floor)), "queries": float(len(queries))}
 
 
 def _some_users(test: QueryLog, seed: int) -> QueryLog:
@@ -67,4 +69,6 @@ def _scores(
 ) -> dict[str, float]:
     made = method.run(train, seed=seed, progress=progress)
     cosine = published_cosines(queries, made.release, made.assignment, train.users, index, method.knowledge)
-    return {name: float(values.mean()) for name, values in truth.scores(cosine).items()}
+    scores = truth.scores(cosine)
+    low, high = intervals(scores["ap10"][None, :], seed=seed)[0].tolist()
+    return {name: float(values.mean()) for name, values in scores.items()} | {"ap10_low": low, "ap10_high": high}

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.anonymizer.base import Anonymized, Method
 from shoal.anonymizer.claims import Evidence, Verdict, verify
-from shoal.anonymizer.registry import find_method, make_method
+from shoal.anonymizer.registry import find_method, make_method, methods
 from shoal.anonymizer.release_files import read_release, write_release
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.logs import load_log
@@ -77,11 +77,21 @@ def _read_upload(database: Database, job: Job, steps: Steps) -> None:
 
 def release_title(method: str, params: dict[str, Any]) -> str:
     """The method's title with the parameters that tell this release from its neighbours."""
-    info = find_method(method).info
-    private = privacy_parameter(info.parameters)
-    named = [p.name for p in info.parameters if p == private or params[p.name] != p.default]
-    shown = ", ".join(f"{name} = {written(params[name])}" for name in named)
-    return f"{info.title} ({shown})" if shown else info.title
+    title, shown = find_method(method).info.title, setting_text(method, params)
+    return f"{title} ({shown})" if shown else title
+
+
+def setting_text(method: str, params: dict[str, Any], equals: str = " = ", between: str = ", ") -> str:
+    """The parameters that tell a setting from its neighbours: that of privacy, and those that are not at their default.
+
+    One of a package that is gone has none.
+    """
+    if method not in methods():
+        return ""
+    parameters = find_method(method).info.parameters
+    private = privacy_parameter(parameters)
+    named = [p.name for p in parameters if p == private or params[p.name] != p.default]
+    return between.join(f"{name}{equals}{written(params[name])}" for name in named)
 
 
 def preview(method: Method, log: QueryLog, users: int, seed: int, corpus: str, steps: Steps) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from flask import g
 from shoal.corpus.errors import InputError
 from shoal.webapp.core import context
 from shoal.webapp.core.login import guard, tend_after_change, visitor
-from shoal.webapp.core.logs import list_logs
+from shoal.webapp.core.logs import find_log
 
 panel = APIBlueprint("operator", __name__, url_prefix="/admin", enable_openapi=False)
 panel.before_request(guard)
@@ -34,7 +34,9 @@ def duration(seconds: float) -> str:
 
 def served_log() -> int:
     """The number of the log that is served."""
-    return next(log.id for log in list_logs(context.database()) if log.digest == context.service().digest)
+    found = find_log(context.database(), context.service().digest)
+    assert found is not None, "the log that is served is entered at the start"
+    return found
 
 
 def whole_number(text: str, name: str) -> int:

@@ -1,21 +1,22 @@
 """/admin/: what serves the searchers, what is at work, and how do all releases compare, as a plot?"""
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
-import altair as alt
-from flask import render_template
+from flask import render_template, url_for
 from markupsafe import Markup
 
+from shoal.evaluation.report.report_files import picture_of
+from shoal.evaluation.report.tradeoff import tell
 from shoal.webapp.core.activation import history, previous
 from shoal.webapp.core.context import database, releases, service
+from shoal.webapp.core.picture import Mark, inline_svg
 from shoal.webapp.database.models import QUEUED, RUNNING
 from shoal.webapp.jobs.evaluation import list_evaluations
-from shoal.webapp.jobs.levels import latest_levels
+from shoal.webapp.jobs.levels import levels_under_way
 from shoal.webapp.jobs.progress import job_status
-from shoal.webapp.operator import active_id, panel, served_log
+from shoal.webapp.jobs.run import setting_text
+from shoal.webapp.operator import active_id, panel
 from shoal.webapp.operator.runs import RunRow, run_rows, shown_measures
 
 
@@ -23,108 +24,43 @@ from shoal.webapp.operator.runs import RunRow, run_rows, shown_measures
 def overview() -> str:
     rows = run_rows(database())
     switches = history(database(), service().digest)
-    listed = releases().listed()
-    of_served = {one.release_id for one in listed}
+    listed, making = releases().listed(), levels_under_way(database(), service().digest)
+    of_served, users = {one.release_id for one in listed}, max((row.users for row in rows), default=1)
     return render_template(
         "operator/overview.html",
         active=next((row for row in rows if row.release and row.release.id == active_id()), None),
         switches=switches[:5],
         back=previous(switches),
         busy=[(row, job_status(row.job)) for row in rows if row.job.state in (QUEUED, RUNNING)],
-        levels=_levels_at_work(),
+        levels=job_status(making) if making else None,
         evaluations=[(job, job_status(job)) for job in list_evaluations(database()) if job.state in (QUEUED, RUNNING)],
-        picture=precision_risk_svg([row for row in rows if row.release and row.release.id in of_served], active_id()),
+        picture=picture([row for row in rows if row.release and row.release.id in of_served], users),
         measures=shown_measures(),
         can_activate=[one.release_id for one in listed if one.verdict.holds],
     )
 
 
-def _levels_at_work() -> dict[str, Any] | None:
-    """How far the server is with the releases that it makes by itself."""
-    job = latest_levels(database(), served_log())
-    return job_status(job) if job is not None and job.state in (QUEUED, RUNNING) else None
+def picture(rows: Sequence[RunRow], users: int) -> Markup | None:
+    """The releases as a report draws settings: a line per method, intervals, front and controls. Marks are links."""
+    made = {_told(row): row for row in reversed(rows) if row.release and {"ap10", "linkage5"} <= set(row.measured)}
+    in_order = sorted(made.values(), key=lambda row: (row.method, row.measured["linkage5"]))  # not as they were made
+    drawn = picture_of("precision-risk", [_row(row) for row in in_order], users)
+    if drawn is None:
+        return None
+    return inline_svg(drawn, "Precision against risk of all releases", lambda told: _mark(made.get(told)))
 
 
-WIDTH, HEIGHT = 640, 340
-# Light enough for dark pages and dark enough for light ones. Nine colours beside eight shapes: 72 pairs, all distinct.
-_COLOURS = ("#0f8a83", "#c1661d", "#6a5fc7", "#b8416a", "#3c7fb8", "#7d8a2e", "#8b6b4a", "#5d6b78", "#a855a0")
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
-
-# The renderer would put another site before an address without one; taken off again below.
-_HERE = "http://here.invalid"
-
-Point = tuple[str, int, str, float, float, bool]  # release, run, method, risk, precision, active
+def _row(row: RunRow) -> dict[str, Any]:
+    return {"method": row.method, "params": setting_text(row.method, row.params, "=", " "), **row.measured}
 
 
-def precision_risk_svg(rows: Sequence[RunRow], active: str | None) -> Markup | None:
-    """AP@10 against linkage@5; None while no release has both."""
-    points = []
-    for row in rows:
-        risk, precision = row.measured.get("linkage5"), row.measured.get("ap10")
-        if row.release is not None and risk is not None and precision is not None:
-            points.append((row.release.id, row.number, row.method, risk, precision, row.release.id == active))
-    return _draw(tuple(points)) if points else None
+def _told(row: RunRow) -> str:
+    return tell(_row(row), "ap10", "linkage5")
 
 
-@lru_cache(maxsize=16)
-def _draw(points: tuple[Point, ...]) -> Markup:
-    import vl_convert
-
-    svg: str = vl_convert.vegalite_to_svg(_chart(points).to_dict())
-    return Markup(_readable(svg))
-
-
-def _chart(points: tuple[Point, ...]) -> alt.LayerChart:
-    values = [
-        {
-            "method": method, "risk": risk, "precision": precision, "active": active,
-            "href": f"{_HERE}/admin/runs/{run}",
-            "label": f"{release}: {method}, AP@10 {precision:.3f}, found {100 * risk:.1f} %",
-        }
-        for release, run, method, risk, precision, active in points
-    ]  # fmt: skip
-    base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X("risk:Q", title="Risk: people found by who knows five of their terms",
-                axis=alt.Axis(format="%", tickCount=6), scale=alt.Scale(zero=True, nice=True)),
-        y=alt.Y("precision:Q", title="Precision: AP@10", axis=alt.Axis(tickCount=6),
-                scale=alt.Scale(domain=_span([point[4] for point in points]), nice=False)),
-    )  # fmt: skip
-    methods = sorted({point[2] for point in points})
-    colours, shapes = marks(len(methods))
-    legend = alt.Legend(title=None, orient="right")
-    ring = base.transform_filter("datum.active").mark_point(shape="circle", size=420, strokeWidth=2.5, color="#0f8a83")
-    dots = base.mark_point(filled=True, size=120, opacity=0.95).encode(
-        color=alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=legend),
-        shape=alt.Shape("method:N", scale=alt.Scale(domain=methods, range=shapes)),
-        href="href:N", description="label:N",
-    )  # fmt: skip
-    return (ring + dots).properties(width=WIDTH, height=HEIGHT).configure(background="transparent", **_quiet())
-
-
-def _span(values: list[float]) -> list[float]:
-    """A little room around what is there, but none above 1."""
-    room = 0.08 * (max(values) - min(values)) + 0.02
-    return [max(0.0, min(values) - room), min(1.0, max(values) + room) if max(values) < 1 else 1.03]
-
-
-def marks(number: int) -> tuple[list[str], list[str]]:
-    """A colour and a shape for each of so many methods."""
-    colours, shapes = ([values[i % len(values)] for i in range(number)] for values in (_COLOURS, _SHAPES))
-    return colours, shapes
-
-
-def _quiet() -> dict[str, object]:
-    letters = {"labelFont": "system-ui, sans-serif", "titleFont": "system-ui, sans-serif", "labelFontSize": 12}
-    return {
-        "axis": {**letters, "titleFontSize": 12, "titleFontWeight": "normal", "gridColor": "#8883"},
-        "legend": {**letters, "symbolSize": 110, "labelLimit": 0}, "view": {"stroke": None},
-    }  # fmt: skip
-
-
-def _readable(svg: str) -> str:
-    """As wide as its place, with a name, and without what a strict page would refuse."""
-    svg = re.sub(r'<svg ([^>]*?)width="\d+" height="\d+"', r"<svg \1", svg, count=1)
-    # The letters of the browser may be wider than those it was measured with.
-    svg = re.sub(r'viewBox="0 0 (\d+) ', lambda found: f'viewBox="0 0 {int(found[1]) + 30} ', svg, count=1)
-    svg = re.sub(r' style="[^"]*"', "", svg).replace(f'xlink:href="{_HERE}', 'href="')
-    return svg.replace("<svg ", '<svg role="group" aria-label="Precision against risk of all releases" ', 1)
+def _mark(row: RunRow | None) -> Mark | None:
+    if row is None or row.release is None:
+        return None
+    found, kept = (row.measured[name] for name in ("linkage5", "ap10"))
+    label = f"{row.release.id}: {row.title}, AP@10 {kept:.3f}, found {100 * found:.1f} %"
+    return Mark(url_for("operator.run", number=row.number), label, row.release.id == active_id())

@@ -3,9 +3,10 @@
 from apiflask import APIBlueprint
 from flask import render_template, request
 
-from shoal.webapp.core.context import service
+from shoal.webapp.core.context import database, service
 from shoal.webapp.core.dial import RISKS
 from shoal.webapp.core.question import Asked, visible_releases
+from shoal.webapp.jobs.levels import levels_under_way
 
 pages = APIBlueprint("searcher", __name__, enable_openapi=False)
 _OF_PEOPLE = {"searcher.people", "searcher.knows", "searcher.attack"}
@@ -27,6 +28,7 @@ def render(page: str, asked: Asked, **more: object) -> str:
     """A page with all that the search box, the picker and the release choice need."""
     here = service()
     common = {"question": asked.question, "release": asked.release, "asker": asked.asker, "listed": visible_releases()}
+    common |= {"making": levels_under_way(database(), here.digest)}
     common |= {"people": here.featured, "people_count": len(here.people) if here.crowd is not None else 0}
     common |= {"choice": asked.choice, "risks": RISKS}
     return render_template(f"searcher/{page}.html", simulated=here.simulated, corpus=here.index, **common, **more)

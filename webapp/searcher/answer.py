@@ -20,7 +20,7 @@ from shoal.evaluation.report.tables import how_to_read
 from shoal.evaluation.run.results import Results, Row
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.logs import list_logs
-from shoal.webapp.core.picture import inline_svg
+from shoal.webapp.core.picture import Mark, inline_svg
 from shoal.webapp.database import Job
 from shoal.webapp.jobs.evaluation import evaluation_folder, published_evaluation, results_so_far
 from shoal.webapp.searcher import pages
@@ -112,11 +112,12 @@ def picture(rows: Sequence[Row], results: Results) -> Markup | None:
     drawn = picture_of(PICTURE, rows, results.data["users"])
     if drawn is None:
         return None
-    return inline_svg(drawn, "Precision against risk", lambda told: _page_of(told.split()[0].rstrip(":")))
+    return inline_svg(drawn, "Precision against risk", _page_of)
 
 
-def _page_of(method: str) -> str:
-    return url_for("searcher.answer_of_method", method=method) if method in methods() else ""
+def _page_of(told: str) -> Mark | None:
+    method = told.split()[0].rstrip(":")
+    return Mark(url_for("searcher.answer_of_method", method=method), told) if method in methods() else None
 
 
 @pages.get("/answer/<method>")

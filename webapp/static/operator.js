@@ -52,9 +52,7 @@ function upload(form) {
 function plot(element) {
   const tip = element.querySelector("[data-part=tip]"), chosen = element.parentElement.querySelector("[data-part=chosen]");
   for (const link of element.querySelectorAll("a")) {
-    const label = link.querySelector("[aria-label]")?.getAttribute("aria-label") ?? "";
-    const address = link.getAttribute("href") ?? link.getAttribute("xlink:href");
-    link.setAttribute("aria-label", label);
+    const label = link.getAttribute("aria-label"), address = link.getAttribute("href");
     const show = () => { tip.textContent = label; tip.hidden = false; };
     const hide = () => { tip.hidden = true; };
     link.addEventListener("mouseenter", show);

@@ -121,7 +121,7 @@ def test_the_plot_shows_every_release_and_links_to_its_run(panel: Panel, two_run
         assert f'href="/admin/runs/{number}"' in page
         assert f"r{number}: " in page
     assert "xlink:href" not in page
-    assert "style=" not in page
+    assert ' style="' not in page
     assert "<script>" not in page
 
 
