@@ -14,7 +14,9 @@ _SCHEMES = ("http", "https")
 def register(app: Flask) -> None:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(percent=percent, moment=moment, safe_link=safe_link, number=number, people=people)
-    app.jinja_env.filters.update(select_given=select_given, label_words=label_words, measured=measured)
+    app.jinja_env.filters.update(
+        select_given=select_given, label_words=label_words, measured=measured, in_hundred=in_hundred
+    )
     app.jinja_env.filters.update(measure_title=lambda name: columns()[name].short)
 
 
@@ -26,6 +28,11 @@ def percent(share: float) -> str:
     if 99 < value < 100:
         return "over 99 %"
     return f"{value:.0f} %"
+
+
+def in_hundred(share: float) -> str:
+    """0.128 -> 12.8, of 100 people."""
+    return f"{100 * share:.1f}".removesuffix(".0")
 
 
 def moment(time: datetime) -> str:

@@ -9,7 +9,7 @@ from shoal.webapp.core.question import Asked, visible_releases
 from shoal.webapp.jobs.levels import levels_under_way
 
 pages = APIBlueprint("searcher", __name__, enable_openapi=False)
-_OF_PEOPLE = {"searcher.people", "searcher.knows", "searcher.attack"}
+_OF_PEOPLE = {"searcher.people", "searcher.knows", "searcher.attack", "searcher.attack_map"}
 
 
 @pages.before_request

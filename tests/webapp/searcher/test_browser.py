@@ -71,6 +71,7 @@ def test_nothing_is_wider_than_the_window(page: Page, width: Width, someone: str
     narrow = {"width": 320, "height": 640} if width == "phone" else {"width": 640, "height": 450}
     page.set_viewport_size(narrow)  # type: ignore[arg-type]
     paths = ("/", f"/search?q=climate&user={someone}", f"/knows?user={someone}", f"/attack?user={someone}", "/mine")
+    paths += (f"/attack/map?user={someone}",)
     for path in (*paths, "/people", "/document/0", "/api", "/nothing-here"):
         page.goto(path) if path != "/nothing-here" else None
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -282,13 +283,14 @@ PLACES = (
     "/search?q=climate+change&user={}",
     "/knows?user={}",
     "/attack?user={}",
+    "/attack/map?user={}",
     "/mine",
     "/people",
     "/api",
     "/no",
 )
 # In the dark only the colours are others.
-SCHEMES = [("light", PLACES, {}), ("dark", PLACES[1:5], {"runOnly": ["color-contrast"]})]
+SCHEMES = [("light", PLACES, {}), ("dark", PLACES[1:6], {"runOnly": ["color-contrast"]})]
 
 
 @pytest.mark.parametrize(("scheme", "places", "options"), SCHEMES, ids=["light", "dark"])

@@ -1,7 +1,9 @@
 """Is what the pages say of a person and a release true, for methods that drop, widen and publish queries?"""
 
 import json
+import re
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +73,22 @@ def test_an_attack_is_right_at_most_as_often_as_the_group_allows(app: Flask, pub
         assert attack.chance <= (1 / size if size else attack.blind) + 1e-12
         assert sum(one.belief for one in attack.candidates) <= 1 + 1e-9
         assert not {one.term for one in attack.beliefs} & set(attack.known)
+
+
+def test_each_cell_of_the_map_is_the_attack_that_it_leads_to(app: Flask) -> None:
+    client, person = app.test_client(), app.extensions["shoal.service"].people.find()[0]
+    page = client.get(f"/attack/map?user={person.key}&seed=3").text
+    cells = re.findall(r'<td class="heat-(\d)"><a href="([^"]+)">([^<]+)</a>', page)
+    assert len(cells) == 8  # profiles as they are, and the active release, by 1, 3, 5 and 10 terms
+    for heat, link, word in cells:
+        asked = dict(pair.split("=") for pair in unescape(link).partition("?")[2].split("&"))
+        told = client.get(f"/api/v1/users/{person.key}/attack", query_string=asked).json
+        assert (word == "found") == (told["chance"] > 2 / 3)
+        assert (word == "lost in the crowd") == (told["chance"] <= told["blind"] or told["chance"] < 0.02)
+        assert int(heat) == sum(told["chance"] >= bound for bound in (0.9, 0.3, 0.1, 0.02))
+        assert f"these {asked['m']} terms" in client.get(unescape(link)).text
+    assert "found" in {word for _, _, word in cells}
+    assert client.get("/attack/map").status_code == 200
 
 
 def test_the_browser_finds_the_group_of_largest_cosine(
