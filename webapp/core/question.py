@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import numpy as np
+from flask import g
 
 from shoal.corpus.errors import InputError
 from shoal.search.personal import DEFAULT_WEIGHT
@@ -142,8 +143,16 @@ def _asker(question: Question, published: Published) -> Asker:
 def visible_releases() -> list[ReleaseSummary]:
     """What may be compared: by searchers what was active at some time, by the operator every release.
 
-    Where the people are real, searchers see the active one only: two releases together tell more than each.
+    Where the people are real, searchers see the active one only: two releases together tell more than each. It is
+    looked up once for an answer, which is then wholly of one list.
     """
+    if "visible_releases" not in g:
+        g.visible_releases = _visible_releases()
+    found: list[ReleaseSummary] = g.visible_releases
+    return found
+
+
+def _visible_releases() -> list[ReleaseSummary]:
     if releases().of_real_people and not is_operator():
         return [one for one in releases().listed(only_public=True) if one.release_id == releases().current_id()]
     return releases().listed(only_public=not is_operator())

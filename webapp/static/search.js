@@ -63,7 +63,7 @@ function follow(form) {
   for (const stop of form.querySelectorAll(".dial input"))
     stop.addEventListener("change", () => {
       form.elements.release.value = "";
-      rankAgain(form);
+      rankAgain(form, 0);
     });
   form.querySelector("select")?.addEventListener("change", (event) => {
     for (const stop of form.querySelectorAll(".dial input")) stop.checked = !event.target.value && !stop.value;
@@ -88,11 +88,11 @@ const tellWeight = (form) => (form.querySelector("output").textContent = `${Math
 
 let latest = 0;
 
-async function rankAgain(form) {
+async function rankAgain(form, wait = 60) {
   const columns = document.querySelector(".columns");
   if (!columns) return;
   const mine = ++latest;
-  await new Promise((done) => setTimeout(done, 60));
+  await new Promise((done) => setTimeout(done, wait));
   if (mine !== latest) return;
   columns.setAttribute("aria-busy", "true");
   let page, address;
