@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
 
 from shoal.corpus.errors import Conflict
+from shoal.evaluation.run.results import told
 from shoal.webapp.api import operator_schemas as s
 from shoal.webapp.core.accounts import change_password
 from shoal.webapp.core.activation import NeedsConfirmation, activate, history, roll_back
@@ -15,6 +16,7 @@ from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account, enter, guard, leave, tend_after_change, try_to_log_in
 from shoal.webapp.core.logs import get_log, list_logs
 from shoal.webapp.database.models import READING
+from shoal.webapp.jobs.evaluation import add_evaluation, get_evaluation, publish, results_so_far
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
@@ -125,6 +127,40 @@ def again(number: int) -> dict[str, Any]:
 
 def _job(number: int) -> dict[str, Any]:
     return job_status(get_job(database(), number))
+
+
+@api.post("/evaluations")
+@api.input(s.EvaluationIn, arg_name="given")
+@api.output(s.EvaluationOut, status_code=201)
+@api.doc(summary="Start an evaluation of some methods, beside the controls")
+def start_evaluation(given: dict[str, Any]) -> dict[str, Any]:
+    number = add_evaluation(
+        database(), settings().corpus_source, given["log"] or served_log(), given["methods"],
+        levels=given["levels"], thorough=given["thorough"], account=account().name,
+    )  # fmt: skip
+    return _evaluation(number)
+
+
+@api.get("/evaluations/<int:number>")
+@api.output(s.EvaluationOut)
+@api.doc(summary="An evaluation: how far it is, and what is known until now")
+def evaluation(number: int) -> dict[str, Any]:
+    return _evaluation(number)
+
+
+def _evaluation(number: int) -> dict[str, Any]:
+    job = get_evaluation(database(), number)
+    results = results_so_far(settings().instance, number)
+    at = job.result.get("published_at", "")
+    return {**job_status(job), "published_at": at, "results": told(results) if results else {}}
+
+
+@api.post("/evaluations/<int:number>/publish")
+@api.output(s.EvaluationOut)
+@api.doc(summary="Show an evaluation to everybody at /answer", responses={409: "it is not done"})
+def publish_evaluation(number: int) -> dict[str, Any]:
+    publish(database(), number)
+    return _evaluation(number)
 
 
 @api.get("/releases/<release_id>/files/<name>")

@@ -6,6 +6,7 @@ from apiflask.validators import Length, OneOf, Range
 
 from shoal.webapp.core.accounts import MOST_LETTERS
 from shoal.webapp.database.models import PREVIEW, RUN, STATES
+from shoal.webapp.jobs.evaluation import LEVELS, THOROUGH
 from shoal.webapp.operator.releases import LONGEST_NOTE
 from shoal.webapp.operator.runs import OWN, shown_measures
 
@@ -69,6 +70,18 @@ class RunOut(JobOut):
     release_id = String(allow_none=True)
     certificate = Dict(allow_none=True)
     files = List(String())
+
+
+class EvaluationIn(Schema):
+    methods = List(String(validate=Length(1, 100)), required=True, validate=Length(1, 50))
+    levels = Integer(load_default=5, validate=OneOf(LEVELS), metadata={"description": "settings of each method"})
+    thorough = String(load_default="usual", validate=OneOf(tuple(THOROUGH)))
+    log = Integer(load_default=0, validate=Range(0, 2**31 - 1), metadata={"description": "0: the log being served"})
+
+
+class EvaluationOut(JobOut):
+    published_at = String(metadata={"description": "empty: it is not at /answer"})
+    results = Dict(metadata={"description": "as results.json of shoal evaluate; empty before the first method"})
 
 
 class ListedRunOut(RunOut):

@@ -130,7 +130,7 @@ def test_axe_finds_nothing_in_the_panel(
         assert findings(page) == []
         log_in(page)
         for path in ("", "methods", "methods/random", "runs", f"runs/{first}", f"compare?run={first}&run={second}",
-                     "history", "data", "password", f"releases/{two_releases[0]}/confirm"):  # fmt: skip
+                     "evaluations", "history", "data", "password", f"releases/{two_releases[0]}/confirm"):  # fmt: skip
             page.goto(f"/admin/{path}")
             assert findings(page) == [], path
 

@@ -84,3 +84,19 @@ def test_the_sentence_says_who_is_best_or_that_nobody_is(verdict: str, leading: 
     says = AtRisk(0.05, verdict, leading, 0.27, ("linkability p=0.1",)).says
     assert says.startswith("If at most 5 in 100 people may be found, ")
     assert said in says
+
+
+def test_programs_start_watch_and_publish_one_too(quiet_panel: Panel, evaluated: int) -> None:
+    address = "/api/v1/admin/evaluations"
+    found = quiet_panel.client.get(f"{address}/{evaluated}").json
+    assert found["state"] == "done"
+    assert {row["method"] for row in found["results"]["rows"]} >= {"random", "linkability", "original"}
+    headers = {"X-CSRFToken": quiet_panel.client.get("/api/v1/admin/session").json["csrf_token"]}
+    assert quiet_panel.client.post(f"{address}/{evaluated}/publish", headers=headers).json["published_at"]
+    for wrong, code in (
+        ({"methods": []}, 422),
+        ({"methods": ["nothing"]}, 400),
+        ({"methods": ["random"], "levels": 4}, 422),
+    ):
+        assert quiet_panel.client.post(address, json=wrong, headers=headers).status_code == code
+    assert quiet_panel.client.get(f"{address}/1").status_code == 404  # a run

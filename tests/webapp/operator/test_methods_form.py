@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from shoal.webapp.core.instance import FIRST_METHODS
 from shoal.webapp.database import Job
-from shoal.webapp.database.models import CANCELLED, LEVELS
+from shoal.webapp.database.models import DONE, LEVELS
 from shoal.webapp.jobs.queue import add_job, cancel_job, finish_job
 from tests.webapp.instances import Panel
 
@@ -55,7 +55,7 @@ def test_presets_are_the_levels_that_were_measured(quiet_panel: Panel) -> None:
     number = add_job(quiet_panel.database, LEVELS, {"log": 1, "seed": 0}, 1)
     cancel_job(quiet_panel.database, number)
     found = {"random": {"medium": {"params": {"k": 17}, "linkage5": 0.047}}}
-    finish_job(quiet_panel.database, number, CANCELLED, result={"levels": found})
+    finish_job(quiet_panel.database, number, DONE, result={"levels": found})
     page = quiet_panel.client.get("/admin/methods/random").text
     assert 'href="/admin/methods/random?k=17"' in page
     assert "k = 17, 4.7 % found" in page
