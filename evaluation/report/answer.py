@@ -92,8 +92,9 @@ def interval_of(row: Row, name: str = "ap10") -> str:
 
 
 def _findings(results: Results, rows: Sequence[Row]) -> list[str]:
+    every = having([*results.rows, *results.besides], "ap10")
     found = [
-        _controls(rows), _own(results), _floor(results), _front(results, rows), _against_everyone(results),
+        _controls(every), _own(results), _floor(results), _front(results, every), _against_everyone(results),
         _grouping(results), _worse(rows), _clicks(results), _failures(results),
     ]  # fmt: skip
     return [text for text in found if text]

@@ -31,6 +31,12 @@ def having(rows: Iterable[Row], *columns: str) -> list[Row]:
     return [row for row in rows if all(isinstance(row.get(column), int | float) for column in columns)]
 
 
+def in_order(rows: Sequence[Row], risk: str = "linkage5") -> list[Row]:
+    """The settings of each method together, the least risky first, whenever they were measured."""
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    return sorted(rows, key=lambda row: (methods.index(row["method"]), row.get(risk, 0.0)))
+
+
 def parameters(row: Measured) -> dict[str, str]:
     """The parameters in `params`: "k=5 r=10" as a table."""
     pairs = (piece.partition("=") for piece in row["params"].split())

@@ -16,7 +16,7 @@ from shoal.evaluation.report.html import NARROW, to_html
 from shoal.evaluation.report.latex import to_latex
 from shoal.evaluation.report.markdown import to_markdown
 from shoal.evaluation.report.plots import narrowed, svg, write_picture
-from shoal.evaluation.report.points import curves_of, is_control
+from shoal.evaluation.report.points import curves_of, in_order, is_control
 from shoal.evaluation.report.styles import Styles
 from shoal.evaluation.report.tables import how_to_read, tables
 from shoal.evaluation.report.tradeoff import tradeoff
@@ -116,7 +116,7 @@ def picture_of(name: str, rows: Sequence[Row], users: int) -> dict[str, Any] | N
 def _tradeoffs(results: Results) -> list[Picture]:
     pictures: list[Picture] = []
     for name, precision, risk, _ in _PICTURES:
-        drawn = picture_of(name, results.rows, results.data["users"])
+        drawn = picture_of(name, in_order([*results.rows, *results.besides]), results.data["users"])
         if drawn is not None:
             pictures.append(Picture(name, drawn, _caption(results, precision, risk)))
     return pictures

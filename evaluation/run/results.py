@@ -35,6 +35,7 @@ class Results:
     costs: list[Row]
     target: list[Row]
     provenance: dict[str, Any]  # version, command, seeds and digests
+    besides: list[Row] = field(default_factory=list)  # rows of what was measured to compare with, and not asked for
     people: dict[str, np.ndarray] = field(default_factory=dict)  # what each person got, as people.npz holds it
 
 

@@ -37,12 +37,13 @@ def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequenc
     shown, seed = outcomes[:asked], run.experiment.seeds[0]
     worked = [o for o in outcomes if not o.failure]
     good = [o for o in shown if not o.failure]
-    floor, besides = floor_of(worked), [str(o.setting) for o in outcomes[asked:]]
+    floor = floor_of(worked)
+    rows = _rows(run, outcomes, floor)
     comparisons = [row for truth in run.workload.truths for row in comparisons_of(good, worked, truth.suffix, seed)]
     return Results(
         experiment=_told(run.experiment),
-        data=_data(run) | {"kept_is_counted_from": floor.setting.method, "measured_besides": besides},
-        rows=_rows(run, shown, floor),
+        data=_data(run) | {"kept_is_counted_from": floor.setting.method},
+        rows=rows[:asked],
         answers=answers(worked, len(run.workload.train.users), seed),
         comparisons=comparisons,
         losers=[_named(o) | asdict(losers(o.scores["ap10"], run.workload.profile_size)) for o in good],
@@ -50,6 +51,7 @@ def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequenc
         costs=[_named(o) | {"seconds": o.seconds, "peak_mb": o.peak_mb, "cell_seconds": o.cell_seconds} for o in shown],
         target=list(target),
         provenance=provenance(run.experiment, run.workload, risk),
+        besides=[row for row in rows[asked:] if "failure" not in row],
         people=_people(run, good),
     )
 

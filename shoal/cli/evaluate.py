@@ -125,4 +125,6 @@ def _print_results(results: Results, folder: Path) -> None:
     for failure in results.failures:
         print(f"{failure['method']} {failure['params']} gave nothing: {failure['reason']}", file=sys.stderr)
     more = ", target.csv" if results.target else ""
-    print(f"written to {folder}: report.html, results.csv, results.json, comparisons.csv, timings.csv{more}")
+    print(
+        f"written to {folder}: report.html, results.csv, results.json, comparisons.csv, people.npz, timings.csv{more}"
+    )

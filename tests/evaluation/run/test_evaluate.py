@@ -65,6 +65,8 @@ def test_what_was_asked_for_is_compared_with_controls_that_were_not(
     assert main(given) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["method"] for row in told["rows"]] == ["linkability"]
+    assert {row["method"] for row in told["besides"]} == {"plain", "everyone", "random", "original"}
+    assert ">random<" in (tmp_path / "precision-risk.svg").read_text()
     by_profile = [row for row in told["comparisons"] if row["truth"] == "profile"]
     assert [row["against"] for row in by_profile] == ["plain", "everyone", "original", "random at equal risk"]
     for row in by_profile:
