@@ -81,6 +81,7 @@ def make_levels(database: Database, settings: Settings, job: Job, steps: Steps) 
     plan = _Plan(log, seed, steps)
     for made, chosen in enumerate(plan):
         title = release_title(chosen.setting.method, dict(chosen.setting.values))
+        plan.made = made
         beat = partial(steps, made, plan.total, f"making {title}")
         beat()
         run = None if _is_made(database, chosen.setting, job) else _claimed(database, chosen, job)
@@ -141,11 +142,12 @@ class _Plan:
         self._knowledge = Knowledge()
         self._profiles = build_profiles(log, self._knowledge.words)
         self._found: dict[str, dict[str, Chosen]] = {}
-        self.total = sum(len(BOUNDS) if _is_set(method) else 1 for method in methods())
+        self._doing = "timing the methods"
+        self.made, self.total = 0, sum(len(BOUNDS) if _is_set(method) else 1 for method in methods())
 
     def __iter__(self) -> Iterator[Chosen]:
         for method in self._by_cost():
-            self._steps(len(self._found), self.total, f"seeking the levels of {method}")
+            self._doing = f"seeking the levels of {method}"
             self._found[method] = choose_levels(method, self._risk)
             found = self._found[method]
             yield from [found[_FIRST]] if _FIRST in found else list(found.values())[:1]
@@ -160,13 +162,17 @@ class _Plan:
             for method, found in self._found.items()
         }
 
+    def _beat(self, done: int, total: int, stage: str) -> None:
+        """How many releases are made, whatever is measured to find the next."""
+        self._steps(self.made, self.total, self._doing)
+
     def _risk(self, setting: Setting) -> float | None:
         method = setting.make(self._knowledge)
         try:
-            made = method.run(self._log, profiles=self._profiles, seed=self._seed, progress=self._steps)
+            made = method.run(self._log, profiles=self._profiles, seed=self._seed, progress=self._beat)
         except InputError:
             return None
-        return measure_risk(made, self._log, method, self._seed, self._steps, [RISK]).get(RISK)
+        return measure_risk(made, self._log, method, self._seed, self._beat, [RISK]).get(RISK)
 
     def _by_cost(self) -> list[str]:
         few = self._log.for_users(np.arange(min(_FEW, len(self._log.users)))).compacted()
@@ -177,7 +183,7 @@ class _Plan:
         start = time.process_time()
         try:
             make_setting(method, {}).make(self._knowledge).run(
-                few, profiles=profiles, seed=self._seed, progress=self._steps
+                few, profiles=profiles, seed=self._seed, progress=self._beat
             )
         except InputError:
             return float("inf")

@@ -1,6 +1,7 @@
 """Is there a choice soon after the first start? Every method at three levels by measured risk, made by the server."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import CANCELLED, DONE, INTERRUPTED, LEVELS, QUEUED, RUN
 from shoal.webapp.jobs import levels
-from shoal.webapp.jobs.levels import BOUNDS, choose_levels, latest_levels, offer_levels
+from shoal.webapp.jobs.levels import BOUNDS, _Plan, choose_levels, latest_levels, offer_levels
 from shoal.webapp.jobs.queue import cancel_job, claim_job, finish_job, get_job, waiting_jobs
 from shoal.webapp.jobs.tasks import add_run
 from shoal.webapp.jobs.worker import work
@@ -53,6 +54,22 @@ def test_a_method_that_refuses_large_groups_is_offered_at_what_it_takes() -> Non
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     some = {id: method for id, method in methods().items() if id in ("everyone", "random", "linkability")}
     monkeypatch.setattr(levels, "methods", lambda: some)
+
+
+@pytest.mark.usefixtures("few")
+def test_progress_counts_releases_and_not_what_is_measured_to_find_them(small_log: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+
+    class Told:
+        def step(self, number: int, title: str) -> None: ...
+
+        def __call__(self, done: int, total: int, stage: str) -> None:
+            told.append((done, total, stage))
+
+    plan = _Plan(load_log(str(small_log))[0], 0, Told())
+    assert next(iter(plan)).setting.method in ("everyone", "random", "linkability")
+    assert told
+    assert {(done, total) for done, total, _ in told} == {(0, 7)}
 
 
 @pytest.mark.usefixtures("few")
