@@ -80,7 +80,10 @@ async function addressOf(form) {
     const value = form.elements[name].value;
     value ? address.searchParams.set(name, value) : address.searchParams.delete(name);
   }
-  if (address.searchParams.has("group")) await groupFor(address);
+  if (address.searchParams.has("group")) {
+    await groupFor(address);
+    for (const name of ["group", "release"]) form.elements[name].value = address.searchParams.get(name) ?? "";
+  }
   return address;
 }
 

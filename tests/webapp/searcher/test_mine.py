@@ -71,6 +71,13 @@ def test_searches_and_opened_results_are_kept_and_only_the_group_is_sent(
     page.keyboard.press("Enter")
     page.wait_for_url("**group=p**")
     expect(page.locator(".column")).to_have_count(2)
+    if width_of(page) == "phone":
+        page.locator("label[for=fold]").click()
+    page.locator(".stop", has_text="20").click()
+    page.wait_for_url(lambda url: "group=p" in url and "risk=20" in url)
+    expect(page.locator(".column")).to_have_count(2)
+    page.reload()
+    expect(page.locator(".dial input[value='20']")).to_be_checked()
     page.screenshot(path=screenshots / f"5-search-as-group-{width_of(page)}.png")
     page.goto("/mine")
     expect(page.locator("[data-part=group]")).to_contain_text("is nearest")
