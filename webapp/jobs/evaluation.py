@@ -133,6 +133,11 @@ def published_evaluation(database: Database, log_id: int) -> Job | None:
 
 
 def results_so_far(instance: Path, number: int) -> Results | None:
-    """What an evaluation has found until now; None before the first method is measured."""
-    folder = evaluation_folder(instance, number)
-    return read_results(folder) if (folder / "results.json").is_file() else None
+    """What an evaluation has found until now; None before the first method is measured.
+
+    None also where another version of the program wrote what this one cannot read: it is measured again.
+    """
+    try:
+        return read_results(evaluation_folder(instance, number))
+    except InputError:
+        return None

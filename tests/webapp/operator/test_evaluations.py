@@ -100,3 +100,15 @@ def test_programs_start_watch_and_publish_one_too(quiet_panel: Panel, evaluated:
     ):
         assert quiet_panel.client.post(address, json=wrong, headers=headers).status_code == code
     assert quiet_panel.client.get(f"{address}/1").status_code == 404  # a run
+
+
+def test_results_of_another_version_are_as_good_as_none(quiet_panel: Panel, evaluated: int) -> None:
+    quiet_panel.post(f"/admin/evaluations/{evaluated}/publish")
+    path = evaluation_folder(quiet_panel.settings.instance, evaluated) / "results.json"
+    content = path.read_text()
+    path.write_text('{"rows": []}')
+    answer = quiet_panel.app.test_client().get("/answer")
+    assert answer.status_code == 404
+    assert str(path.parent) not in answer.text
+    assert quiet_panel.client.get(f"/admin/evaluations/{evaluated}").status_code == 200
+    path.write_text(content)
