@@ -39,6 +39,7 @@ class AtRisk:
     leading: tuple[str, ...]  # ids of methods, or of the control that no method beats
     kept: float
     between: tuple[str, ...]  # the settings that it was measured at
+    perhaps: tuple[str, ...] = ()  # ids of methods that were not measured near it, and may keep more
 
     @property
     def of_hundred(self) -> str:
@@ -56,6 +57,9 @@ class AtRisk:
         names = listed([f"“{title_of(name)}”" for name in self.leading])
         keeps = f"keep{'s' if len(self.leading) == 1 else ''} {max(0.0, 100 * self.kept):.0f} % of what is personal"
         tie = "" if len(self.leading) == 1 else " (which of them keeps more cannot be told)"
+        if self.perhaps:
+            others = listed([f"“{title_of(name)}”" for name in self.perhaps])
+            tie += f", and {others}, not measured near that risk, may keep more"
         return f"{first} {names} {keeps}{tie}; on your device: all."
 
 
@@ -71,7 +75,8 @@ def at_risks(results: Results) -> list[AtRisk]:
         best = next(one for one in row["candidates"] if one["name"] == row["leading"][0])
         leading = tuple(dict.fromkeys(name.split()[0] for name in row["leading"]))
         kept = float(share_kept(best["ap10"], floor))
-        found.append(AtRisk(row["risk"], row["verdict"], leading, kept, tuple(best["between"])))
+        perhaps = tuple(dict.fromkeys(name.split()[0] for name in row["perhaps"]))
+        found.append(AtRisk(row["risk"], row["verdict"], leading, kept, tuple(best["between"]), perhaps))
     return found
 
 

@@ -77,11 +77,13 @@ def test_who_may_not_enter_starts_nothing(quiet_panel: Panel) -> None:
 @pytest.mark.parametrize(("verdict", "leading", "said"), [
     ("best", ("linkability",), "keeps 27 % of what is personal; on your device: all"),
     ("tie", ("linkability", "ssc"), "keep 27 % of what is personal (which of them keeps more cannot be told)"),
+    ("undecided", ("ssc",), "personal, and “Clusters with a common generalization”, not measured near that risk, may"),
     ("no method", ("everyone", "ssc"), "no method is better than everyone's average"),
     ("no better than random", ("random",), "no method is better than groups made at random"),
 ])  # fmt: skip
 def test_the_sentence_says_who_is_best_or_that_nobody_is(verdict: str, leading: tuple[str, ...], said: str) -> None:
-    says = AtRisk(0.05, verdict, leading, 0.27, ("linkability p=0.1",)).says
+    perhaps = ("clump",) if verdict == "undecided" else ()
+    says = AtRisk(0.05, verdict, leading, 0.27, ("linkability p=0.1",), perhaps).says
     assert says.startswith("If at most 5 in 100 people may be found, ")
     assert said in says
 
