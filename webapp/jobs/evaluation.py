@@ -15,7 +15,7 @@ from shoal.evaluation.experiment.settings import Setting
 from shoal.evaluation.run.outcomes import begin, with_all_controls, with_controls
 from shoal.evaluation.run.provenance import methods_text
 from shoal.evaluation.run.results import Results, read_results, write_results
-from shoal.evaluation.run.summary import summarize
+from shoal.evaluation.run.summary import conduct, summarize
 from shoal.webapp.core.logs import get_log
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job
@@ -80,6 +80,8 @@ def evaluate(database: Database, settings: Settings, job: Job, steps: Steps) -> 
         known = {outcome.setting for outcome in outcomes}
         beside = [outcome for outcome in compared if outcome.setting not in known]
         write_results(folder, summarize(run, [*outcomes, *beside], len(outcomes)))
+    # What is measured is kept: this adds what decides who is best, and is what `shoal evaluate` writes.
+    write_results(folder, conduct(run, told))
     result = {"settings": len(outcomes), "users": len(run.workload.users)}
     finish_job(database, job.id, DONE, result=result | ({} if job.account else _publication()))
 
