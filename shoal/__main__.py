@@ -5,6 +5,6 @@ import sys
 if __name__ == "__main__":
     if not sys.flags.safe_path:
         del sys.path[0]  # where `python -m` put the current folder, whose files are not ours
-    from shoal.cli import main
+    from shoal.cli import program
 
-    sys.exit(main())
+    sys.exit(program())

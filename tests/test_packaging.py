@@ -104,8 +104,8 @@ def test_the_program_runs_nothing_of_the_current_folder(strange_folder: Path) ->
 
 def test_processes_that_the_program_starts_do_not_look_into_the_current_folder_either(strange_folder: Path) -> None:
     program = (
-        "import sys; sys.path.pop(0)\n"
-        "import subprocess; from shoal.cli import main; main(['methods', 'plain', '--json'])\n"
+        "import sys; sys.path.pop(0); sys.argv = ['shoal', 'methods', 'plain', '--json']\n"
+        "import subprocess; from shoal.cli import program; program()\n"
         "subprocess.run([sys.executable, '-c', 'import numpy'], check=True)"
     )
     run([sys.executable, "-c", program], strange_folder)

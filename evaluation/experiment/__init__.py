@@ -10,8 +10,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import DICTIONARIES
 from shoal.corpus.store.datasets import CORPORA
-from shoal.evaluation.experiment.levels import default_settings
-from shoal.evaluation.experiment.settings import Setting, all_settings, distinct, parse_methods
+from shoal.evaluation.experiment.settings import Setting, all_settings, default_settings, distinct, parse_methods
 from shoal.evaluation.measures.registry import columns_named
 from shoal.search.index import choose_engine
 

@@ -1,4 +1,4 @@
-"""Which methods are compared, and with which parameters? "clump:k=5,10;linkability:p=0.4" as checked settings."""
+"""Which methods are compared, and with which parameters? "clump:k=5,10;linkability:p=0.4", or five privacy levels."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from itertools import product
 
 from shoal.anonymizer.base import Method
 from shoal.anonymizer.parameters import Parameter, Value
-from shoal.anonymizer.registry import find_method, make_method
+from shoal.anonymizer.registry import find_method, make_method, methods
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 
@@ -94,3 +94,39 @@ def _parse_method(part: str) -> tuple[str, dict[str, list[str]]]:
 def distinct(settings: Iterable[Setting]) -> list[Setting]:
     """Each setting once, in the order in which they come."""
     return list({(setting.method, setting.values): setting for setting in settings}.values())
+
+
+def default_settings() -> list[Setting]:
+    """Every method of the registry at its privacy levels."""
+    return distinct(setting for method in methods() for setting in level_settings(method))
+
+
+def level_settings(method: str) -> list[Setting]:
+    """A method at its privacy levels, the least private first; once, if it has no such parameter."""
+    private = privacy_parameter(find_method(method).info.parameters)
+    values: Sequence[Value] = levels(private) if private else ()
+    return all_settings(method, {private.name: values}) if private and values else [make_setting(method, {})]
+
+
+# A parameter's default times these, from little privacy to much.
+_STEPS = (0.4, 1, 2, 4, 10)
+
+
+def levels(parameter: Parameter[Value]) -> list[Value]:
+    """Five values around the default, within the range, the least private first; none where it is no number."""
+    if isinstance(parameter.default, str):
+        return []
+    steps = _STEPS if parameter.more_private == "higher" else [1 / step for step in _STEPS]
+    values = [inside(parameter, parameter.default * step) for step in steps]
+    if len(set(values)) < len(values) and values[0] != values[-1]:  # the range cuts some off: space them evenly
+        low, high = float(values[0]), float(values[-1])
+        values = [inside(parameter, low + (high - low) * i / (len(values) - 1)) for i in range(len(values))]
+    return list(dict.fromkeys(values))
+
+
+def inside(parameter: Parameter[Value], value: float) -> int | float:
+    """The nearest allowed number, with three digits."""
+    value = float(f"{value:.3g}")
+    value = value if parameter.allowed.low is None else max(value, parameter.allowed.low)
+    value = value if parameter.allowed.high is None else min(value, parameter.allowed.high)
+    return round(value) if parameter.allowed.kind is int else float(value)

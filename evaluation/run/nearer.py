@@ -10,8 +10,7 @@ import numpy as np
 from shoal.anonymizer.parameters import Parameter, Value
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.progress import Progress, silent
-from shoal.evaluation.experiment.levels import inside
-from shoal.evaluation.experiment.settings import Setting, distinct, make_setting, privacy_parameter
+from shoal.evaluation.experiment.settings import Setting, distinct, inside, make_setting, privacy_parameter
 from shoal.evaluation.run.matched_risk import RISK, answers, grouped
 from shoal.evaluation.run.outcomes import Outcome, Run
 

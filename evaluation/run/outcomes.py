@@ -9,8 +9,7 @@ import numpy as np
 from shoal.corpus.logs.aol import Rejected
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
-from shoal.evaluation.experiment.levels import level_settings
-from shoal.evaluation.experiment.settings import Setting, distinct, make_setting
+from shoal.evaluation.experiment.settings import Setting, distinct, level_settings, make_setting
 from shoal.evaluation.protocol.workload import Workload, prepare
 from shoal.evaluation.run.cells import Cell, Laboratory
 from shoal.evaluation.run.workers import Task, cores, run_all

@@ -12,9 +12,14 @@ from shoal.corpus.errors import InputError
 COMMANDS = "setup serve methods measures simulate anonymize verify measure search evaluate compare bench admin".split()
 
 
+def program() -> int:
+    """The program `shoal`. Processes that it starts import nothing from the current folder either."""
+    os.environ["PYTHONSAFEPATH"] = "1"
+    return main()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command: 0, 1 where a check failed, 2 on bad input. Errors are one line on standard error."""
-    os.environ["PYTHONSAFEPATH"] = "1"  # processes that are started import nothing from the current folder either
     try:
         options = make_parser().parse_args(arguments)
         code = options.run(options)

@@ -8,8 +8,16 @@ from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.manifest import LARGEST
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release
-from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of, tell_rejected
-from shoal.cli.printing import bar, print_json
+from shoal.cli.options import (
+    Commands,
+    add_knowledge_options,
+    add_log_options,
+    bar,
+    knowledge_of,
+    log_of,
+    print_json,
+    tell_rejected,
+)
 from shoal.corpus.errors import InputError
 
 

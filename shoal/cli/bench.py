@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from shoal.cli.options import Commands
-from shoal.cli.printing import bar, print_json, print_table
+from shoal.cli.options import Commands, bar, print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.evaluation.bench import Row, benchmarks, run_benchmark
 

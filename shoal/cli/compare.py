@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from shoal.cli.options import Commands
-from shoal.cli.printing import print_json, print_table
+from shoal.cli.options import Commands, print_json, print_table
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.blocks import listed, percent
 from shoal.evaluation.run.changes import MEASURES, Changes, changes

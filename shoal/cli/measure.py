@@ -6,8 +6,16 @@ from pathlib import Path
 
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import read_release
-from shoal.cli.options import Commands, add_knowledge_options, add_log_options, log_of, whole_number
-from shoal.cli.printing import bar, print_json, print_table
+from shoal.cli.options import (
+    Commands,
+    add_knowledge_options,
+    add_log_options,
+    bar,
+    log_of,
+    print_json,
+    print_table,
+    whole_number,
+)
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.evaluation.attacks.worst_off import AtRisk, RiskBy, risk_by_property, worst_off

@@ -4,8 +4,7 @@ import argparse
 import textwrap
 from collections.abc import Sequence
 
-from shoal.cli.options import Commands
-from shoal.cli.printing import markdown_table, print_json
+from shoal.cli.options import Commands, markdown_table, print_json
 from shoal.evaluation.measures.base import HEADINGS, Measure
 from shoal.evaluation.measures.registry import describe, find_measure, measures
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from shoal.anonymizer.base import MethodInfo
 from shoal.anonymizer.registry import describe, find_method, methods
-from shoal.cli.options import Commands
-from shoal.cli.printing import markdown_table, print_json
+from shoal.cli.options import Commands, markdown_table, print_json
 
 
 def add_commands(commands: Commands) -> None:

@@ -1,8 +1,10 @@
-"""The options that several commands share: which log, which taxonomy, directory and dictionary."""
+"""What commands share: which log, taxonomy, directory and dictionary; progress bars, JSON and the one table."""
 
 import argparse
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import DICTIONARIES
 from shoal.corpus.logs import load_log
 from shoal.corpus.logs.aol import Rejected
-from shoal.corpus.progress import Progress
+from shoal.corpus.progress import Progress, TerminalBar
 from shoal.corpus.querylog import QueryLog
 
 Commands = Any  # argparse has no public name for what add_subparsers returns
@@ -59,3 +61,36 @@ def tell_rejected(rejected: Rejected, path: Path) -> None:
     if len(rejected):
         rejected.write(path)
         print(f"{len(rejected)} rows could not be read; they are in {path} with their reasons", file=sys.stderr)
+
+
+@contextmanager
+def bar() -> Iterator[TerminalBar]:
+    progress = TerminalBar()
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+def print_json(value: object) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def print_table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> None:
+    """The one table printer: columns as wide as they need, numbers to the right."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(len(line[i]) for line in [list(header), *cells]) for i in range(len(header))]
+    right = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(header))]
+    for line in [list(header), ["-" * width for width in widths], *cells]:
+        parts = [text.rjust(w) if r else text.ljust(w) for text, w, r in zip(line, widths, right, strict=True)]
+        print("  ".join(parts).rstrip())
+
+
+def markdown_table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> str:
+    """The same for the documents."""
+    lines = [" | ".join(str(cell).replace("|", "\\|") for cell in line) for line in (header, *rows)]
+    return "\n".join([f"| {lines[0]} |", "|" + "---|" * len(header), *(f"| {line} |" for line in lines[1:])])
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import profile_of
 from shoal.anonymizer.release_files import read_release
-from shoal.cli.options import Commands, add_knowledge_options, knowledge_of
-from shoal.cli.printing import bar, print_json
+from shoal.cli.options import Commands, add_knowledge_options, bar, knowledge_of, print_json
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import build_profiles

@@ -4,8 +4,7 @@ import argparse
 
 from shoal.anonymizer import compile_method
 from shoal.anonymizer.registry import methods
-from shoal.cli.options import Commands
-from shoal.cli.printing import bar
+from shoal.cli.options import Commands, bar
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.logs import load_log
 from shoal.corpus.store.datasets import CORPORA

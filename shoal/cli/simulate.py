@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shoal.cli.options import Commands, whole_number
-from shoal.cli.printing import bar, print_json
+from shoal.cli.options import Commands, bar, print_json, whole_number
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs.aol import read_log

@@ -7,8 +7,7 @@ from pathlib import Path
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.release_files import read_release
 from shoal.anonymizer.verify_stored import reproduce, verify_stored
-from shoal.cli.options import Commands, add_knowledge_options, add_log_options, knowledge_of, log_of
-from shoal.cli.printing import bar, print_json
+from shoal.cli.options import Commands, add_knowledge_options, add_log_options, bar, knowledge_of, log_of, print_json
 
 
 def add_commands(commands: Commands) -> None:

@@ -15,12 +15,12 @@ from shoal.webapp.core.logs import served_log
 from shoal.webapp.core.service import start_service
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.jobs.worker import tend
-from shoal.webapp.operator import compare, data, evaluations, history, login, methods, overview, panel, releases, runs
+from shoal.webapp.operator import compare, data, evaluations, login, methods, overview, panel, releases, runs
 from shoal.webapp.searcher import answer, attack, attack_map, document, knows, mine, pages, people, search, start, why
 
 # Each adds its routes to the pages when it is imported.
 PAGES = (start, search, why, people, knows, attack, attack_map, answer, mine, document)
-PANEL = (login, overview, methods, runs, compare, releases, evaluations, history, data)
+PANEL = (login, overview, methods, runs, compare, releases, evaluations, data)
 csrf = CSRFProtect()
 
 

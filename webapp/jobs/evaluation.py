@@ -10,8 +10,7 @@ from sqlalchemy import select
 from shoal.corpus.errors import Conflict, InputError, NotFound
 from shoal.corpus.progress import Progress
 from shoal.evaluation.experiment import Experiment, make_experiment
-from shoal.evaluation.experiment.levels import level_settings
-from shoal.evaluation.experiment.settings import Setting
+from shoal.evaluation.experiment.settings import Setting, level_settings
 from shoal.evaluation.run.outcomes import begin, with_all_controls, with_controls
 from shoal.evaluation.run.provenance import methods_text
 from shoal.evaluation.run.results import Results, read_results, write_results

@@ -15,8 +15,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.experiment.levels import inside, level_settings
-from shoal.evaluation.experiment.settings import Setting, make_setting, privacy_parameter
+from shoal.evaluation.experiment.settings import Setting, inside, level_settings, make_setting, privacy_parameter
 from shoal.search.index import index_for
 from shoal.webapp.core.logs import find_log, read_registered
 from shoal.webapp.core.settings import Settings

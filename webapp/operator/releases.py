@@ -1,4 +1,4 @@
-"""/admin/releases: how is a release activated for all searchers, and which of its files may leave the server?"""
+"""/admin/releases, /admin/history: how is a release activated or rolled back, and which of its files may leave?"""
 
 from pathlib import Path
 
@@ -8,7 +8,15 @@ from flask.typing import ResponseReturnValue
 from shoal.anonymizer.registry import methods
 from shoal.anonymizer.release_files import MANIFEST, PROFILES, QUERIES, TAXONOMY
 from shoal.corpus.errors import NotFound
-from shoal.webapp.core.activation import NeedsConfirmation, activate, concerns, get_release
+from shoal.webapp.core.activation import (
+    NeedsConfirmation,
+    activate,
+    concerns,
+    get_release,
+    history,
+    previous,
+    roll_back,
+)
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account
 from shoal.webapp.core.releases import release_folder
@@ -62,3 +70,15 @@ def _path(instance: Path, release_id: str, name: str) -> Path:
 def download(release_id: str, name: str) -> ResponseReturnValue:
     path = public_file(settings().instance, release_id, name)
     return send_file(path.resolve(), as_attachment=True, download_name=f"{release_id}-{name}")
+
+
+@panel.get("/history")
+def activations() -> str:
+    switches = history(database(), service().digest)
+    return render_template("operator/history.html", switches=switches, back=previous(switches))
+
+
+@panel.post("/rollback")
+def rollback() -> ResponseReturnValue:
+    flash(f"Rolled back: {roll_back(database(), service().digest, account().name)} serves all searchers again.")
+    return redirect(url_for("operator.activations"))

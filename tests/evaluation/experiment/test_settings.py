@@ -6,8 +6,7 @@ from shoal.anonymizer.parameters import Parameter, number
 from shoal.anonymizer.registry import methods
 from shoal.corpus.errors import InputError
 from shoal.evaluation.experiment import make_experiment
-from shoal.evaluation.experiment.levels import default_settings, levels
-from shoal.evaluation.experiment.settings import parse_methods
+from shoal.evaluation.experiment.settings import default_settings, levels, parse_methods
 
 
 def test_a_comma_list_makes_several_settings() -> None:

@@ -11,9 +11,9 @@ from shoal.cli import main
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, sentence
 from shoal.evaluation.report.blocks import Picture, Points, Table, Text, listed, number, percent
-from shoal.evaluation.report.latex import escaped
 from shoal.evaluation.report.points import best_at, curves_of, front
 from shoal.evaluation.report.report_files import report_blocks, rewrite_report, write_report
+from shoal.evaluation.report.text import escaped
 from shoal.evaluation.run.results import Results, Row, columns_in, read_growth, read_results
 
 METHODS = "plain;original;everyone;random:k=2,3;linkability:p=1,0.4;clump:k=2,3"

@@ -1,11 +1,45 @@
-"""How does the main table go into a paper? LaTeX, with the packages booktabs alone."""
+"""How is a report written as text? Markdown, with the pictures as files beside it; the main table in LaTeX, too."""
 
 from collections.abc import Sequence
 
 from shoal.evaluation.measures.base import Column
 from shoal.evaluation.measures.registry import headline
+from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, cell, plain
 from shoal.evaluation.report.points import is_control
 from shoal.evaluation.run.results import Results, Row
+
+
+def to_markdown(title: str, blocks: Sequence[Block]) -> str:
+    return "\n\n".join([f"# {title}", *map(_block, blocks)]) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading(text, level):
+            return f"{'#' * level} {text}"
+        case Text(text, "code"):
+            return f"```\n{text}\n```"
+        case Text(text, kind):
+            return f"> {text}" if kind == "label" else text
+        case Points(texts):
+            return "\n".join(f"- {text}" for text in texts)
+        case Picture(name, _, caption):
+            return f"![{plain(caption)}]({name}.png)\n\n*{plain(caption)}*"
+        case Table():
+            return _table(block)
+
+
+def _table(table: Table) -> str:
+    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.header)
+    numeric = [bool(column) and all(isinstance(value, int | float) for value in column) for column in columns]
+    lines = [_line(table.header), "|" + "|".join("---:" if n else "---" for n in numeric) + "|"]
+    lines += [_line([cell(value) for value in row]) for row in table.rows]
+    return "\n".join([*([f"{table.caption}\n"] if table.caption else []), *lines])
+
+
+def _line(values: Sequence[str]) -> str:
+    return "| " + " | ".join(value.replace("|", "\\|") for value in values) + " |"
+
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -23,8 +57,8 @@ def to_latex(results: Results, about: str) -> str:
         r"\begin{table}", r"\centering", rf"\caption{{{escaped(about)}}}",
         rf"\begin{{tabular}}{{ll{'r' * len(columns)}}}", r"\toprule",
         " & ".join(["method", "setting", *(escaped(column.short) for column in columns)]) + r" \\", r"\midrule",
-        *(_line(row, columns) for row in methods),
-        *([r"\midrule"] if methods and controls else []), *(_line(row, columns) for row in controls),
+        *(_latex_line(row, columns) for row in methods),
+        *([r"\midrule"] if methods and controls else []), *(_latex_line(row, columns) for row in controls),
         r"\bottomrule", r"\end{tabular}", r"\end{table}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -41,7 +75,7 @@ def escaped(text: str) -> str:
     return "".join(_SPECIAL.get(letter, letter) for letter in text)
 
 
-def _line(row: Row, columns: Sequence[Column]) -> str:
+def _latex_line(row: Row, columns: Sequence[Column]) -> str:
     values = [_value(row, column) for column in columns]
     return " & ".join([escaped(row["method"]), escaped(row["params"]), *values]) + r" \\"
 
