@@ -5,8 +5,7 @@ from pathlib import Path
 
 from shoal.corpus.documents.document import Document, Documents, in_columns
 from shoal.corpus.documents.files import read_json_lines
-from shoal.corpus.documents.films import read_films
-from shoal.corpus.documents.stories import read_news, read_reuters
+from shoal.corpus.documents.readers import read_films, read_news, read_reuters
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.datasets import CORPORA, DATA_SETS

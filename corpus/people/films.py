@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.corpus.documents.document import Documents, in_columns
-from shoal.corpus.documents.films import FilmRecord, read_film_records, read_keywords
+from shoal.corpus.documents.readers import FilmRecord, read_film_records, read_keywords
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.fetch import bring
 

@@ -69,7 +69,7 @@ def _served(instance: Path, progress: Progress) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "shoal", "serve", "--data", "reuters", "--port", str(port)]
+    command = [sys.executable, "-m", "shoal", "serve", "--data", "reuters", "--port", str(port), "--no-levels"]
     with (instance / "said.txt").open("w") as said:
         server = subprocess.Popen([*command, "--instance", str(instance / "own")], stdout=said, stderr=said)
         try:

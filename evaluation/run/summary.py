@@ -15,8 +15,7 @@ from shoal.evaluation.measures.base import Measure, RankingMeasure, Served, Serv
 from shoal.evaluation.measures.precision import FREE, better_control
 from shoal.evaluation.measures.registry import columns, measures_of
 from shoal.evaluation.protocol.truth import Truth
-from shoal.evaluation.run.matched_risk import RISK, Curve, answers, luck_of, random_curve
-from shoal.evaluation.run.nearer import measure_nearer
+from shoal.evaluation.run.matched_risk import RISK, Curve, answers, luck_of, measure_nearer, random_curve
 from shoal.evaluation.run.outcomes import CONTROLS, Outcome, Run, with_all_controls
 from shoal.evaluation.run.provenance import provenance
 from shoal.evaluation.run.results import Results, Row, rounded

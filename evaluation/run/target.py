@@ -13,7 +13,7 @@ from shoal.evaluation.experiment.settings import Setting, distinct, make_setting
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.precision import share_kept
 from shoal.evaluation.measures.registry import columns_of
-from shoal.evaluation.run.nearer import middle, number
+from shoal.evaluation.run.matched_risk import middle, number
 from shoal.evaluation.run.outcomes import Outcome, Run, with_all_controls
 from shoal.evaluation.run.results import Results, Row, rounded
 from shoal.evaluation.run.summary import floor_of, summarize

@@ -8,8 +8,7 @@ import pytest
 
 from shoal.evaluation.experiment.settings import make_setting
 from shoal.evaluation.report.answer import sentence
-from shoal.evaluation.run.matched_risk import Curve, Point, answers, luck_of, random_curve, verdict
-from shoal.evaluation.run.nearer import nearer_settings
+from shoal.evaluation.run.matched_risk import Curve, Point, answers, luck_of, nearer_settings, random_curve, verdict
 from shoal.evaluation.run.outcomes import Outcome
 from shoal.evaluation.run.summary import comparisons_of
 from shoal.evaluation.statistics import Estimate
