@@ -18,7 +18,7 @@ def simulated(results: Results) -> bool:
     return results.data.get("people") == "simulated"
 
 
-_EASIER = (
+EASIER = (
     "**Simulated users.** The log of this experiment is made up, calibrated to AOL's, and made-up people are easier "
     "than real ones: in our one comparison with a real log, groups kept about a quarter of what the simulation "
     "promises at 5 % risk. Read `kept` as a ceiling."
@@ -30,7 +30,7 @@ def answer(results: Results, picture: Sequence[Block] = ()) -> list[Block]:
     rows = having(results.rows, "ap10")
     blocks: list[Block] = [Heading("The answer", 2)]
     if simulated(results):
-        blocks.append(Text(_EASIER, "label"))
+        blocks.append(Text(EASIER, "label"))
     blocks += [Text(_lead(results), "lead"), *picture]
     blocks += [table for table in (_at_risks(results), _target(results)) if table]
     return [*blocks, Points(tuple(_findings(results, rows))), Text(_measured_on(results), "aside")]

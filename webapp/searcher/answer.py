@@ -10,7 +10,7 @@ from markupsafe import Markup
 from shoal.anonymizer.registry import methods
 from shoal.corpus.errors import NotFound
 from shoal.evaluation.measures.precision import share_kept
-from shoal.evaluation.report.answer import CHOSEN, answer, simulated
+from shoal.evaluation.report.answer import CHOSEN, EASIER, answer, simulated
 from shoal.evaluation.report.blocks import listed
 from shoal.evaluation.report.html import inline
 from shoal.evaluation.report.plots import svg
@@ -102,7 +102,8 @@ def shown(results: Results) -> dict[str, object]:
     own, bare = (_row(results, name) for name in ("original", "plain"))
     return {
         "results": results, "risks": risks, "chosen": next((one for one in risks if one.risk == CHOSEN), None),
-        "own": own, "bare": bare, "picture": picture(results.rows, results), "simulated": simulated(results),
+        "own": own, "bare": bare, "picture": picture(results.rows, results),
+        "easier": EASIER if simulated(results) else "",
         "rows": results.rows, "titles": {row["method"]: title_of(row["method"]) for row in results.rows},
         "more": answer(results)[1:], "read": how_to_read(results)[1:], "inline": lambda text: Markup(inline(text)),
     }  # fmt: skip
@@ -136,7 +137,7 @@ def answer_of_method(method: str) -> str:
     leads = [one for one in at_risks(results) if method in one.leading]
     return render_template(
         "searcher/answer_method.html", info=methods()[method].info, rows=rows, against=against, job=job,
-        picture=picture([*rows, *beside], results), leads=leads, simulated=simulated(results),
+        picture=picture([*rows, *beside], results), leads=leads,
     )  # fmt: skip
 
 

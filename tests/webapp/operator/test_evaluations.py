@@ -51,6 +51,7 @@ def test_published_it_answers_everybody_in_words_numbers_and_files(quiet_panel: 
     assert quiet_panel.post(f"/admin/evaluations/{evaluated}/publish").status_code == 302
     everybody = quiet_panel.app.test_client()
     page = unescape(everybody.get("/answer").text)
+    assert "made-up people are easier than real ones" in " ".join(page.split())
     for question in ("Which should I take?", "What do I lose?", "Who could find me?", "How was it measured?"):
         assert question in page
     results = read_results(evaluation_folder(quiet_panel.settings.instance, evaluated))
