@@ -13,9 +13,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Operati
 from sqlalchemy.orm import Session
 
 from shoal.corpus.errors import InputError
-from shoal.webapp.database.models import Account, Activation, Attempt, Job, LogFile, Release, Table, Visit
+from shoal.webapp.database.models import Account, Activation, Attempt, Event, Job, LogFile, Release, Table, Visit
 
-__all__ = ["Account", "Activation", "Attempt", "Database", "Job", "LogFile", "Release", "Visit"]
+__all__ = ["Account", "Activation", "Attempt", "Database", "Event", "Job", "LogFile", "Release", "Visit"]
 
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

@@ -144,3 +144,15 @@ class Activation(Table):
     account: Mapped[str] = mapped_column(String(64), default="")
     note: Mapped[str] = mapped_column(Text, default="")
     at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Event(Table):
+    """Somebody did something that others may ask about later. Rows are only added."""
+
+    __tablename__ = "events"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(default=now, index=True)
+    action: Mapped[str] = mapped_column(String(64))  # what was done, as `release.withdraw`
+    account: Mapped[str] = mapped_column(String(64), default="")  # who; empty: the server by itself
+    subject: Mapped[str] = mapped_column(String(200), default="", index=True)  # to what: the id of a release, a name
+    details: Mapped[dict[str, Any]] = mapped_column(default=dict)
