@@ -43,11 +43,15 @@ def set_up(settings: Settings, *, instance: bool = False) -> None:
         if instance:
             from shoal.webapp.core.instance import open_database, open_releases
             from shoal.webapp.core.logs import served_log
+            from shoal.webapp.core.serving import as_served
 
             database = open_database(settings)
             open_releases(settings, database, served_log(database, settings.log_source, progress), index, progress)
+            chosen = as_served(database, settings)
             database.close()
     users = "simulated users" if log.people == "simulated" else "users"
     print(f"corpus: {index.name}, {len(index):,} documents ({index.meta['reason']})")
     print(f"log: {len(log):,} queries of {len(log.users):,} {users}; {len(rejected):,} rows could not be read")
     index.close()
+    if instance and chosen != settings:
+        print(f"served, as was chosen in the panel: corpus {chosen.corpus_source}, log {chosen.log_source}")

@@ -15,13 +15,14 @@ from shoal.webapp.core.activation import NeedsConfirmation, activate, history, r
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account, enter, guard, leave, tend_after_change, try_to_log_in
 from shoal.webapp.core.logs import get_log, list_logs
-from shoal.webapp.database.models import READING
+from shoal.webapp.core.serving import add_choice, corpora
+from shoal.webapp.core.serving import logs as choosable_logs
 from shoal.webapp.jobs.evaluation import add_evaluation, get_evaluation, publish, results_so_far
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
 from shoal.webapp.operator import served_log
-from shoal.webapp.operator.data import rejected_rows, take_upload
+from shoal.webapp.operator.data import get_data_job, rejected_rows, take_upload
 from shoal.webapp.operator.releases import downloadable, public_file
 from shoal.webapp.operator.runs import RunRow, get_row, read_wanted, run_rows
 
@@ -217,16 +218,41 @@ def logs() -> dict[str, Any]:
 @api.output(s.JobOut, status_code=201)
 @api.doc(summary="Upload a log in the AOL format, plain or .gz; its reading is a job")
 def upload(given: dict[str, Any]) -> dict[str, Any]:
-    return job_status(get_job(database(), take_upload()))
+    return _job(take_upload())
+
+
+@api.get("/corpora")
+@api.output(s.SourcesOut)
+@api.doc(summary="The corpora and logs that can be served, and those that are")
+def served() -> dict[str, Any]:
+    here = settings()
+    return {
+        "corpora": [{**vars(one), "served": one.source == here.corpus_source} for one in corpora(database(), here)],
+        "logs": [{**vars(one), "served": one.value == str(served_log())} for one in choosable_logs(database())],
+    }
+
+
+@api.post("/corpora")
+@api.input(s.CorpusIn, location="files", arg_name="given")
+@api.output(s.JobOut, status_code=201)
+@api.doc(summary="Upload a corpus as JSON lines, plain or .gz; its indexing is a job")
+def upload_corpus(given: dict[str, Any]) -> dict[str, Any]:
+    return _job(take_upload())
+
+
+@api.put("/served")
+@api.input(s.ServedIn, arg_name="given")
+@api.output(s.JobOut, status_code=202)
+@api.doc(summary="Serve a corpus and a log to everybody, once a job has made them ready")
+def serve_chosen(given: dict[str, str]) -> dict[str, Any]:
+    return _job(add_choice(database(), settings(), given["corpus"], given["log"], account().name))
 
 
 @api.get("/uploads/<int:number>")
 @api.output(s.UploadOut)
-@api.doc(summary="How far the reading of an upload is")
+@api.doc(summary="How far the reading of an upload, or the choice of what is served, is")
 def read_upload(number: int) -> dict[str, Any]:
-    job = get_job(database(), number)
-    if job.kind != READING:
-        abort(404)
+    job = get_data_job(number)
     return {**job_status(job), "result": job.result}
 
 

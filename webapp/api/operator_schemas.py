@@ -129,6 +129,26 @@ class UploadIn(Schema):
     log = File(required=True)
 
 
+class CorpusIn(Schema):
+    corpus = File(required=True)
+
+
+class SourceOut(Schema):
+    value = String(metadata={"description": "what to send to have it served"})
+    title = String()
+    served = Boolean()
+
+
+class SourcesOut(Schema):
+    corpora = List(Nested(SourceOut))
+    logs = List(Nested(SourceOut(), metadata={"description": "of data sets, and those that were uploaded"}))
+
+
+class ServedIn(Schema):
+    corpus = String(required=True, validate=Length(1, 100))
+    log = String(required=True, validate=Length(1, 100))
+
+
 class UploadOut(JobOut):
     result = Dict()
 

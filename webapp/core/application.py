@@ -9,10 +9,8 @@ from shoal.corpus.progress import Progress, silent
 from shoal.webapp import api
 from shoal.webapp.api import operator as operator_api
 from shoal.webapp.api import searcher as searcher_api
-from shoal.webapp.core import errors, formats, headers, health
-from shoal.webapp.core.instance import open_database, open_releases
-from shoal.webapp.core.logs import served_log
-from shoal.webapp.core.service import start_service
+from shoal.webapp.core import errors, formats, headers, health, serving
+from shoal.webapp.core.instance import open_database
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.jobs.worker import tend
 from shoal.webapp.operator import compare, data, evaluations, login, methods, overview, panel, releases, runs
@@ -33,11 +31,8 @@ def build_application(settings: Settings, progress: Progress = silent) -> APIFla
     )  # fmt: skip
     app.secret_key = settings.secret_key()
     app.debug = settings.debug
-    app.extensions["shoal.settings"] = settings
     database = app.extensions["shoal.database"] = open_database(settings)
-    log = served_log(database, settings.log_source, progress)
-    service = app.extensions["shoal.service"] = start_service(settings, log, progress)
-    app.extensions["shoal.releases"] = open_releases(settings, database, log, service.index)
+    serving.begin(app, settings, database, progress)
     headers.register(app, settings)
     errors.register(app)
     formats.register(app)

@@ -159,7 +159,8 @@ def _end(response: Response) -> Response:
 @pages.get("/healthz")
 def healthz() -> ResponseReturnValue:
     """Whether searches can be answered: 200, or 503 with what is wrong."""
-    checks = {"database": _database_check(), "release": _release_check(), "disk": _disk_check()}
+    checks = {"database": _database_check(), "data": current_app.extensions["shoal.unserved"] or "ok"}
+    checks |= {"release": _release_check(), "disk": _disk_check()}
     healthy = all(text == "ok" for text in checks.values())
     return jsonify({"status": "ok" if healthy else "unwell", "checks": checks}), 200 if healthy else 503
 

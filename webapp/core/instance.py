@@ -154,14 +154,16 @@ def open_releases(
     settings: Settings, database: Database, log: ServedLog, index: Index, progress: Progress = silent
 ) -> ActiveReleases:
     """The releases of the log that is served; the first one is made, if there is none."""
-    releases = ActiveReleases(database, settings.instance, log.digest, of_real_people=log.people == "real")
+    releases = ActiveReleases(
+        database, settings.instance, log.digest, of_real_people=log.people == "real", corpus_digest=index.meta["digest"]
+    )
     with _start(settings):
         if not log.entered:
             register_log(database, log.read(), log.name, log.source)
         if releases.current_id() is None:
             _first_release(database, settings, log, index, progress)
         if settings.levels and log.people != "real":
-            offer_levels(database, _entered(database, log))
+            offer_levels(database, _entered(database, log), settings.corpus_source)
     return releases
 
 

@@ -75,7 +75,7 @@ def _written(source: str) -> int | None:
 def register_log(database: Database, log: QueryLog, name: str, source: str, rejected: int = 0) -> int:
     """The number of the log with this content; one that is known already is not entered twice."""
     digest, simulated = log.digest(), log.people == "simulated"
-    told = {**statistics(log), "written": _written(source)}
+    told = {**statistics(log), "people": log.people, "written": _written(source)}
     with database.writing() as session:
         known = session.scalar(select(LogFile).where(LogFile.digest == digest))
         if known is None:
@@ -119,13 +119,15 @@ def read_registered(database: Database, log_id: int, progress: Progress) -> Quer
     return log
 
 
-def save_upload(instance: Path, name: str, stream: IO[bytes]) -> Path:
+def save_upload(instance: Path, name: str, stream: IO[bytes], kind: str = ".tsv") -> Path:
     """What was uploaded, in a folder of its own that only the server can read."""
-    ending = ".tsv.gz" if name.lower().endswith(".gz") else ".tsv"
+    ending = f"{kind}.gz" if name.lower().endswith(".gz") else kind
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name)[:60].strip("-.") or "log"
     folder = instance / "uploads" / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     folder.mkdir(parents=True, mode=0o700)
-    path = folder / f"{stem.removesuffix('.gz').removesuffix('.tsv').removesuffix('.txt') or 'log'}{ending}"
+    for known in (".gz", ".tsv", ".txt", ".jsonl", ".json"):
+        stem = stem.removesuffix(known)
+    path = folder / f"{stem or 'upload'}{ending}"
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             while block := stream.read(_BLOCK):

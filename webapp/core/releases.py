@@ -19,6 +19,7 @@ from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.release_files import StoredRelease, read_release
 from shoal.corpus.errors import InputError, NotFound
 from shoal.corpus.profiles import Profiles
+from shoal.evaluation.measures.registry import columns
 from shoal.search.vectors import DocumentVectors, profile_space
 from shoal.webapp.database import Activation, Database, Job, LogFile, Release
 
@@ -62,6 +63,7 @@ class ActiveReleases:
     instance: Path
     log_digest: str
     of_real_people: bool = False  # then nobody's pseudonym is read
+    corpus_digest: str = ""  # precision that was measured on other documents is not theirs
     _lock: Lock = field(default_factory=Lock)
 
     def current(self) -> LoadedRelease:
@@ -93,7 +95,7 @@ class ActiveReleases:
             wanted = wanted.where(_public())
         with self.database.reading() as session:
             rows = session.scalars(wanted).all()
-        return [ReleaseSummary(**_summary(row)) for row in rows]
+        return [ReleaseSummary(**_summary(row, self.corpus_digest)) for row in rows]
 
     def _load(self, release_id: str) -> LoadedRelease:
         with self.database.reading() as session:
@@ -108,7 +110,7 @@ class ActiveReleases:
             raise InputError(
                 f"the files of release {release_id} are damaged: the operator activates another"
             ) from error
-        return LoadedRelease(**_summary(row), stored=stored)
+        return LoadedRelease(**_summary(row, self.corpus_digest), stored=stored)
 
 
 def _of_log(digest: str) -> Select[Release]:
@@ -141,12 +143,21 @@ def without_names(counterexample: str) -> str:
     return _QUOTED.sub("…", counterexample)
 
 
-def _summary(row: Release) -> dict[str, Any]:
+def _summary(row: Release, corpus: str) -> dict[str, Any]:
     return {
-        "release_id": row.id, "method": row.method, "params": row.params, "title": row.title, "measured": row.measured,
+        "release_id": row.id, "method": row.method, "params": row.params, "title": row.title,
+        "measured": _measured_on(corpus, row),
         "verdict": Verdict(row.holds, without_names(row.counterexample), row.certificate.get("sentence", "")),
         "checked_at": row.checked_at,
     }  # fmt: skip
+
+
+def _measured_on(corpus: str, row: Release) -> dict[str, float]:
+    """What was measured, without the precision on documents that are not served. Risk does not depend on them."""
+    if row.certificate.get("corpus_sha256", corpus) == corpus:
+        return row.measured
+    of_queries = {name for name, column in columns().items() if column.measure.heading == "precision"}
+    return {name: value for name, value in row.measured.items() if name not in of_queries}
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,14 +34,22 @@ class Settings:
     debug: bool = False
     max_upload: int = 256 * 2**20  # bytes
     levels: bool = True  # make releases of every method by itself, where the people are simulated or public
+    chosen_corpus: str = ""  # in the panel; goes before all others, as does the log
+    chosen_log: str = ""
 
     @property
     def corpus_source(self) -> str:
-        return self.corpus or self.data
+        return self.chosen_corpus or self.started_with[0]
 
     @property
     def log_source(self) -> str:
-        return self.log or self.data
+        return self.chosen_log or self.log or self.data
+
+    @property
+    def started_with(self) -> tuple[str, str]:
+        """Corpus and log of the command line; paths mean the same in a process started elsewhere."""
+        log = self.log or self.data
+        return _resolved(self.corpus) if self.corpus else self.data, _resolved(log)
 
     @property
     def database(self) -> str:
@@ -94,6 +102,10 @@ class Settings:
     def from_json(cls, text: str) -> "Settings":
         values = json.loads(text)
         return cls(**{**values, "instance": Path(values["instance"]), "hosts": tuple(values["hosts"])})
+
+
+def _resolved(name_or_path: str) -> str:
+    return str(Path(name_or_path).resolve()) if Path(name_or_path).exists() else name_or_path
 
 
 def _make_once(path: Path) -> None:

@@ -22,6 +22,7 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_SECONDS = 15
 _WRITES = "shoal_writes"
 Row = TypeVar("Row", bound=Table)
+Value = TypeVar("Value", int, str)
 
 
 class Database:
@@ -50,7 +51,7 @@ class Database:
         with self.reading() as session:
             return session.get(table, key)
 
-    def ask(self, question: Select[str]) -> str | None:
+    def ask(self, question: Select[Value]) -> Value | None:
         """One value, by the shortest way: this is what every request of a searcher waits for."""
         with _told(self._engine.url), self._engine.connect() as connection:
             return connection.execute(question).scalar()

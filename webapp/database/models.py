@@ -12,8 +12,11 @@ QUEUED, RUNNING, DONE, FAILED, CANCELLED, INTERRUPTED = STATES = (
     "queued", "running", "done", "failed", "cancelled", "interrupted",
 )  # fmt: skip
 # The kinds of job: a release of a whole log, the same on some of its users only, the reading of an uploaded log, the
-# releases of every method at three levels, and an evaluation of many settings.
-RUN, PREVIEW, READING, LEVELS, EVALUATION = KINDS = ("run", "preview", "reading", "levels", "evaluation")
+# releases of every method at three levels, an evaluation of many settings, the index of an uploaded corpus, and the
+# choice of the corpus and the log that are served.
+RUN, PREVIEW, READING, LEVELS, EVALUATION, INDEXING, SERVING = KINDS = (
+    "run", "preview", "reading", "levels", "evaluation", "indexing", "serving",
+)  # fmt: skip
 
 
 def now() -> datetime:

@@ -127,10 +127,15 @@ def list_evaluations(database: Database) -> list[Job]:
         return list(session.scalars(select(Job).where(Job.kind == EVALUATION).order_by(Job.id.desc())))
 
 
-def published_evaluation(database: Database, log_id: int) -> Job | None:
-    """The evaluation of a log that was published last."""
-    done = [job for job in list_evaluations(database) if job.task["log"] == log_id and "published_at" in job.result]
+def published_evaluation(database: Database, log_id: int, corpus: str) -> Job | None:
+    """The evaluation of a log over a corpus that was published last."""
+    done = [job for job in list_evaluations(database) if "published_at" in job.result and is_over(job, log_id, corpus)]
     return max(done, key=lambda job: str(job.result["published_at"]), default=None)
+
+
+def is_over(job: Job, log_id: int, corpus: str) -> bool:
+    """Whether an evaluation is of this log and this corpus."""
+    return bool(job.task["log"] == log_id and job.task["given"]["corpus"] == corpus)
 
 
 def results_so_far(instance: Path, number: int) -> Results | None:

@@ -16,11 +16,11 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment.settings import Setting, inside, level_settings, make_setting, privacy_parameter
-from shoal.search.index import index_for
+from shoal.search.index import Index, index_for
 from shoal.webapp.core.logs import find_log, read_registered
 from shoal.webapp.core.settings import Settings
-from shoal.webapp.database import Database, Job
-from shoal.webapp.database.models import DONE, INTERRUPTED, LEVELS, QUEUED, RUN, RUNNING
+from shoal.webapp.database import Database, Job, Release
+from shoal.webapp.database.models import DONE, INTERRUPTED, LEVELS, QUEUED, RUNNING
 from shoal.webapp.jobs.evaluation import add_evaluation, published_evaluation
 from shoal.webapp.jobs.measures import measure_risk
 from shoal.webapp.jobs.progress import JobProgress
@@ -39,12 +39,16 @@ _FEW = 60  # users on whom methods are timed
 RiskOf = Callable[[Setting], float | None]  # None: the method refuses the log
 
 
-def offer_levels(database: Database, log_id: int) -> None:
-    """Have the levels of a log made, once; one that was interrupted is gone on with, one that was cancelled is not."""
+def offer_levels(database: Database, log_id: int, corpus: str) -> None:
+    """Have the levels of a log made, once, and again for other documents, on which their precision is measured anew.
+
+    What was interrupted is gone on with, what was cancelled is not.
+    """
     with database.reading() as session:
-        known = [job for job in session.scalars(select(Job).where(Job.kind == LEVELS)) if job.task["log"] == log_id]
+        jobs = [job for job in session.scalars(select(Job).where(Job.kind == LEVELS)) if job.task["log"] == log_id]
+    known = [job for job in jobs if job.task.get("corpus", corpus) == corpus]
     if not known:
-        add_job(database, LEVELS, {"log": log_id, "seed": 0}, 1)
+        add_job(database, LEVELS, {"log": log_id, "corpus": corpus, "seed": 0}, 1)
     elif known[-1].state == INTERRUPTED:
         start_again(database, known[-1].id)
 
@@ -76,20 +80,21 @@ def make_levels(database: Database, settings: Settings, job: Job, steps: Steps) 
     """First one release of every method, the quickest method first, then the other levels."""
     steps.step(1, "Reading the log")
     log = read_registered(database, job.task["log"], steps)
-    index, seed = index_for(settings.corpus_source), int(job.task["seed"])
+    corpus = job.task.get("corpus", settings.corpus_source)
+    index, seed = index_for(corpus), int(job.task["seed"])
     plan = _Plan(log, seed, steps)
     for made, chosen in enumerate(plan):
         title = release_title(chosen.setting.method, dict(chosen.setting.values))
         plan.made = made
         beat = partial(steps, made, plan.total, f"making {title}")
         beat()
-        run = None if _is_made(database, chosen.setting, job) else _claimed(database, chosen, job)
+        run = None if _is_made(database, chosen.setting, job, index) else _claimed(database, chosen, job)
         if run is not None:  # else it is there, or another process was quicker and makes it
             told = _Both(JobProgress(database, run.id), beat)
             attempt(database, run.id, partial(make_release, database, settings.instance, run, log, index, told))
     finish_job(database, job.id, DONE, result={"levels": plan.told()})
-    if published_evaluation(database, job.task["log"]) is None:
-        add_evaluation(database, settings.corpus_source, job.task["log"], list(methods()))
+    if published_evaluation(database, job.task["log"], corpus) is None:
+        add_evaluation(database, corpus, job.task["log"], list(methods()))
 
 
 def _claimed(database: Database, chosen: Chosen, job: Job) -> Job | None:
@@ -105,8 +110,8 @@ def _claimed(database: Database, chosen: Chosen, job: Job) -> Job | None:
     return claim_job(database, number, even_if_busy=True)
 
 
-def _is_made(database: Database, setting: Setting, job: Job) -> bool:
-    """Whether an earlier attempt, or an operator, has made this release."""
+def _is_made(database: Database, setting: Setting, job: Job, index: Index) -> bool:
+    """Whether an earlier attempt, or an operator, has made this release, and measured it on these documents."""
     wanted = {
         "method": setting.method,
         "params": dict(setting.values),
@@ -114,8 +119,13 @@ def _is_made(database: Database, setting: Setting, job: Job) -> bool:
         "seed": job.task["seed"],
     }
     with database.reading() as session:
-        done = session.scalars(select(Job).where(Job.kind == RUN, Job.state == DONE))
-        return any(all(one.task[name] == value for name, value in wanted.items()) for one in done)
+        made = session.execute(select(Job, Release).join(Release, Release.job_id == Job.id)).all()
+    here = index.meta["digest"]
+    return any(
+        all(one.task[name] == value for name, value in wanted.items())
+        and release.certificate.get("corpus_sha256", here) == here
+        for one, release in made
+    )
 
 
 class _Both:

@@ -24,7 +24,7 @@ from shoal.webapp.core.logs import REJECTED, read_registered, register_log
 from shoal.webapp.core.releases import release_folder
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job, Release
-from shoal.webapp.database.models import DONE, EVALUATION, LEVELS, READING, RUN, now
+from shoal.webapp.database.models import DONE, EVALUATION, INDEXING, LEVELS, READING, RUN, SERVING, now
 from shoal.webapp.jobs.measures import measure_precision, measure_risk
 from shoal.webapp.jobs.queue import finish_job
 
@@ -44,6 +44,11 @@ def carry_out(database: Database, settings: Settings, job: Job, steps: Steps) ->
     """Do what the job says, to its end."""
     if job.kind == READING:
         _read_upload(database, job, steps)
+        return
+    if job.kind in (INDEXING, SERVING):
+        from shoal.webapp.core.serving import index_upload, prepare
+
+        index_upload(database, job, steps) if job.kind == INDEXING else prepare(database, settings, job, steps)
         return
     if job.kind == LEVELS:
         from shoal.webapp.jobs.levels import make_levels  # which makes releases, by what stands here
@@ -131,7 +136,8 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
     measured = _measure(made, log, method, seed, index, steps) | {"seconds": round(seconds, 3)}
     certificate = {
         "release": release_id, "method": manifest.method, "parameters": manifest.parameters, "seed": seed,
-        "data_sha256": manifest.digests["log"], "claim": asdict(manifest.claim), "sentence": verdict.sentence,
+        "data_sha256": manifest.digests["log"], "corpus_sha256": index.meta["digest"],
+        "claim": asdict(manifest.claim), "sentence": verdict.sentence,
         "holds": verdict.holds, "counterexample": verdict.counterexample,
         "checked_at": checked_at.isoformat(timespec="seconds"),
         "version": version("shoal"),

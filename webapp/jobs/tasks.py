@@ -37,6 +37,6 @@ def add_run(
     return add_job(database, PREVIEW if users else RUN, task, len(STEPS), account)
 
 
-def add_reading(database: Database, path: Path, name: str, account: str = "") -> int:
-    """The reading of an uploaded log."""
-    return add_job(database, READING, {"path": str(path), "name": name[:200]}, len(READING_STEPS), account)
+def add_reading(database: Database, path: Path, name: str, account: str = "", kind: str = READING) -> int:
+    """The reading of an uploaded log, or of a corpus, which is indexed."""
+    return add_job(database, kind, {"path": str(path), "name": name[:200]}, len(READING_STEPS), account)

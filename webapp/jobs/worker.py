@@ -71,9 +71,10 @@ def work(database: Database, settings: Settings, job_id: int) -> bool:
 
 
 def _carry_out(database: Database, settings: Settings, job: Job) -> None:
+    from shoal.webapp.core.serving import as_served
     from shoal.webapp.jobs.run import carry_out  # claimed first: these imports take seconds
 
-    carry_out(database, settings, job, JobProgress(database, job.id))
+    carry_out(database, as_served(database, settings), job, JobProgress(database, job.id))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""/admin/data: which data does the server hold? Corpora and logs with their statistics, and the upload of a log."""
+"""/admin/data: which data does the server hold, and which does it serve? Corpora and logs, their upload and choice."""
 
 from itertools import islice
 from pathlib import Path
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import current_app, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
@@ -13,54 +13,78 @@ from shoal.corpus.store.fetch import data_folder
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account
 from shoal.webapp.core.logs import REJECTED, get_log, list_logs, save_upload
+from shoal.webapp.core.serving import add_choice, corpora, logs, uploaded_corpora
 from shoal.webapp.database import Job
-from shoal.webapp.database.models import READING
+from shoal.webapp.database.models import INDEXING, READING, SERVING
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import get_job
 from shoal.webapp.jobs.tasks import add_reading
-from shoal.webapp.operator import panel
+from shoal.webapp.operator import panel, served_log
 
 SHOWN_ROWS = 200
+OF_DATA = (READING, INDEXING, SERVING)  # kinds of job
+# What can be uploaded: the name of its field, the kind of its job, and the ending of its file.
+UPLOADS = {"log": (READING, ".tsv", "a log in the AOL format"), "corpus": (INDEXING, ".jsonl", "a JSON-lines file")}
 
 
 @panel.get("/data")
 def data() -> str:
-    sets = [DATA_SETS[name] for name in CORPORA]
+    known = corpora(database(), settings())
+    documents = {name: DATA_SETS[name].documents for name in CORPORA}
+    documents |= {job.task["path"]: job.result["documents"] for job in uploaded_corpora(database())}
+    here = {one.source for one in known if one.source not in CORPORA or data_folder(one.source).is_dir()}
     return render_template(
-        "operator/data.html", logs=list_logs(database()), served=service().digest, uploads=_uploads(),
-        corpora=[(one, data_folder(one.name).is_dir()) for one in sets], limit=settings().max_upload,
-        corpus=settings().corpus_source,
+        "operator/data.html", logs=list_logs(database()), served=service().digest, jobs=_jobs(), here=here,
+        corpora=known, documents=documents | {settings().corpus_source: len(service().index)},
+        limit=settings().max_upload, corpus=settings().corpus_source, choices=logs(database()),
+        log=str(served_log()), problem=current_app.extensions["shoal.unserved"],
     )  # fmt: skip
 
 
-def _uploads() -> list[Job]:
-    """The latest ones, whether they went well or not."""
+def _jobs() -> list[Job]:
+    """The latest uploads and choices, whether they went well or not."""
     with database().reading() as session:
-        return list(session.scalars(select(Job).where(Job.kind == READING).order_by(Job.id.desc()).limit(20)))
+        return list(session.scalars(select(Job).where(Job.kind.in_(OF_DATA)).order_by(Job.id.desc()).limit(20)))
 
 
 @panel.post("/data")
 def upload() -> ResponseReturnValue:
     number = take_upload()
-    flash("The log has arrived and is being read.")
-    return redirect(url_for("operator.upload_page", number=number))
+    flash("The file has arrived and is being read.")
+    return redirect(url_for("operator.data_job", number=number))
 
 
 def take_upload() -> int:
     """Keep the file of a request and begin to read it; the number of the job."""
-    given = request.files.get("log")
-    if given is None or not given.filename:
-        raise InputError("no file was sent: choose a log in the AOL format, plain or .gz")
-    path = save_upload(settings().instance, given.filename, given.stream)
-    return add_reading(database(), path, Path(given.filename).name, account().name)
+    for name, (kind, ending, _) in UPLOADS.items():
+        given = request.files.get(name)
+        if given is not None and given.filename:
+            path = save_upload(settings().instance, given.filename, given.stream, ending)
+            return add_reading(database(), path, Path(given.filename).name, account().name, kind)
+    wanted = ", or ".join(what for _, _, what in UPLOADS.values())
+    raise InputError(f"no file was sent: choose {wanted}, plain or .gz")
 
 
-@panel.get("/data/uploads/<int:number>")
-def upload_page(number: int) -> str:
+@panel.post("/data/served")
+def serve_chosen() -> ResponseReturnValue:
+    given = request.form
+    number = add_choice(database(), settings(), given.get("corpus", ""), given.get("log", ""), account().name)
+    flash("They are being made ready. Until then everything is served as before.")
+    return redirect(url_for("operator.data_job", number=number))
+
+
+@panel.get("/data/jobs/<int:number>")
+def data_job(number: int) -> str:
+    """An upload or a choice: how far it is, and what came of it."""
+    job = get_data_job(number)
+    return render_template("operator/data_job.html", job=job, status=job_status(job))
+
+
+def get_data_job(number: int) -> Job:
     job = get_job(database(), number)
-    if job.kind != READING:
+    if job.kind not in OF_DATA:
         raise NotFound("no such upload: choose one from the page of the data")
-    return render_template("operator/upload.html", job=job, status=job_status(job))
+    return job
 
 
 @panel.get("/data/logs/<int:log_id>/rejected")

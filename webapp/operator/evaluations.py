@@ -13,6 +13,7 @@ from shoal.webapp.jobs.evaluation import (
     THOROUGH,
     add_evaluation,
     get_evaluation,
+    is_over,
     list_evaluations,
     publish,
     published_evaluation,
@@ -29,12 +30,18 @@ def evaluations() -> str:
 
 
 def _form(wrong: str = "") -> str:
-    at_answer = published_evaluation(database(), served_log())
+    at_answer = _at_answer()
     return render_template(
         "operator/evaluations.html", jobs=list_evaluations(database()), logs=list_logs(database()), served=served_log(),
         methods=[method.info for method in methods().values()], levels=LEVELS, thorough=list(THOROUGH), wrong=wrong,
-        given=request.form, at_answer=at_answer.id if at_answer else 0,
+        given=request.form, at_answer=at_answer,
     )  # fmt: skip
+
+
+def _at_answer() -> int:
+    """The number of the evaluation that everybody sees; 0 where there is none."""
+    found = published_evaluation(database(), served_log(), settings().corpus_source)
+    return found.id if found else 0
 
 
 @panel.post("/evaluations")
@@ -63,10 +70,10 @@ def _add() -> int:
 def evaluation(number: int) -> str:
     job = get_evaluation(database(), number)
     results = results_so_far(settings().instance, number)
-    at_answer = published_evaluation(database(), served_log())
+    is_served = is_over(job, served_log(), settings().corpus_source)
     return render_template(
-        "operator/evaluation.html", job=job, status=job_status(job), is_served=job.task["log"] == served_log(),
-        at_answer=at_answer.id if at_answer else 0, **(shown(results) if results else {"results": None}),
+        "operator/evaluation.html", job=job, status=job_status(job), is_served=is_served, at_answer=_at_answer(),
+        **(shown(results) if results else {"results": None}),
     )  # fmt: skip
 
 

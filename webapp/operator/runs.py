@@ -17,7 +17,7 @@ from shoal.webapp.core.activation import concerns
 from shoal.webapp.core.context import database, releases, settings
 from shoal.webapp.core.login import account
 from shoal.webapp.database import Database, Job, LogFile, Release
-from shoal.webapp.database.models import EVALUATION, LEVELS, PREVIEW, READING, RUN, STATES
+from shoal.webapp.database.models import EVALUATION, INDEXING, LEVELS, PREVIEW, READING, RUN, SERVING, STATES
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.run import release_title
@@ -190,5 +190,6 @@ def run_whole(number: int) -> ResponseReturnValue:
 def _page_of(job: Job) -> str:
     if job.kind == LEVELS:
         return url_for("operator.overview")
-    pages = {READING: "operator.upload_page", EVALUATION: "operator.evaluation"}
+    data = dict.fromkeys((READING, INDEXING, SERVING), "operator.data_job")
+    pages = {**data, EVALUATION: "operator.evaluation"}
     return url_for(pages.get(job.kind, "operator.run"), number=job.id)

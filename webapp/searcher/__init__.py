@@ -31,4 +31,4 @@ def render(page: str, asked: Asked, **more: object) -> str:
     common |= {"making": levels_under_way(database(), here.digest)}
     common |= {"people": here.featured, "people_count": len(here.people) if here.crowd is not None else 0}
     common |= {"choice": asked.choice, "risks": RISKS}
-    return render_template(f"searcher/{page}.html", simulated=here.simulated, corpus=here.index, **common, **more)
+    return render_template(f"searcher/{page}.html", people_kind=here.people_kind, corpus=here.index, **common, **more)

@@ -83,7 +83,7 @@ def at_risks(results: Results) -> list[AtRisk]:
 def published() -> tuple[Job, Results]:
     """What everybody may see; an error that says what is missing, where nothing was published."""
     log = next((log.id for log in list_logs(database()) if log.digest == service().digest), 0)
-    job = published_evaluation(database(), log)
+    job = published_evaluation(database(), log, settings().corpus_source)
     results = results_so_far(settings().instance, job.id) if job else None
     if job is None or results is None:
         raise NotFound("nothing was measured for everybody to see yet: it is being made, or the operator publishes it")

@@ -19,7 +19,7 @@ LINE = re.compile(r'^shoal_\w+(\{\w+="[^"{}]*"(,\w+="[^"{}]*")*\})? [0-9.e+-]+$'
 def test_a_healthy_server_says_so(quiet_panel: Panel) -> None:
     answer = quiet_panel.client.get("/healthz")
     assert answer.status_code == 200
-    assert answer.json["checks"] == {"database": "ok", "release": "ok", "disk": "ok"}
+    assert answer.json["checks"] == {"database": "ok", "data": "ok", "release": "ok", "disk": "ok"}
 
 
 def test_a_server_whose_release_is_damaged_says_which(quiet_panel: Panel) -> None:

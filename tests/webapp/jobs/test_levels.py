@@ -74,8 +74,8 @@ def test_progress_counts_releases_and_not_what_is_measured_to_find_them(small_lo
 
 @pytest.mark.usefixtures("few")
 def test_every_method_is_made_once_and_is_for_all_to_choose(desk: Desk) -> None:
-    offer_levels(desk.database, desk.log_id)
-    offer_levels(desk.database, desk.log_id)
+    offer_levels(desk.database, desk.log_id, "news")
+    offer_levels(desk.database, desk.log_id, "news")
     (number,) = waiting_jobs(desk.database)
     assert work(desk.database, desk.settings, number)
     job = get_job(desk.database, number)
@@ -91,13 +91,13 @@ def test_every_method_is_made_once_and_is_for_all_to_choose(desk: Desk) -> None:
         firsts = [run.task for run in session.scalars(select(Job).where(Job.kind == RUN).order_by(Job.id).limit(3))]
     assert {task["method"] for task in firsts} == {"everyone", "random", "linkability"}  # one of each before a second
     finish_job(desk.database, number, INTERRUPTED)
-    offer_levels(desk.database, desk.log_id)
+    offer_levels(desk.database, desk.log_id, "news")
     assert work(desk.database, desk.settings, number)
     assert len(ActiveReleases(desk.database, desk.settings.instance, log.digest()).listed()) == 7
 
 
 def test_the_process_of_the_levels_keeps_nobody_waiting(desk: Desk) -> None:
-    offer_levels(desk.database, desk.log_id)
+    offer_levels(desk.database, desk.log_id, "news")
     (number,) = waiting_jobs(desk.database)
     assert claim_job(desk.database, number) is not None
     wanted = add_run(desk.database, "everyone", {}, desk.log_id)
@@ -106,10 +106,10 @@ def test_the_process_of_the_levels_keeps_nobody_waiting(desk: Desk) -> None:
 
 
 def test_levels_that_were_cancelled_are_not_begun_anew(desk: Desk) -> None:
-    offer_levels(desk.database, desk.log_id)
+    offer_levels(desk.database, desk.log_id, "news")
     (number,) = waiting_jobs(desk.database)
     cancel_job(desk.database, number)
-    offer_levels(desk.database, desk.log_id)
+    offer_levels(desk.database, desk.log_id, "news")
     found = latest_levels(desk.database, desk.log_id)
     assert found is not None
     assert (found.id, found.state) == (number, CANCELLED)
@@ -127,7 +127,7 @@ def test_of_real_people_nothing_is_made_by_itself(desk: Desk, people: str, expec
 
 
 def test_the_overview_shows_how_far_it_is_and_stops_it(quiet_panel: Panel) -> None:
-    offer_levels(quiet_panel.database, 1)
+    offer_levels(quiet_panel.database, 1, "news")
     page = quiet_panel.client.get("/admin/").text
     assert "Every method at three levels" in page
     found = latest_levels(quiet_panel.database, 1)

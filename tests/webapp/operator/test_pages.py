@@ -211,7 +211,7 @@ def upload(panel: Panel, content: bytes, name: str) -> int:
 def test_an_uploaded_log_is_read_and_its_bad_rows_are_shown(panel: Panel) -> None:
     number = upload(panel, GOOD + BAD, "../../somebody's log.tsv")
     assert panel.wait(number) == "done"
-    page = panel.client.get(f"/admin/data/uploads/{number}").text
+    page = panel.client.get(f"/admin/data/jobs/{number}").text
     assert "2 rows could not be read" in page
     log = next(one for one in panel.client.get("/api/v1/admin/logs").json["logs"] if one["rejected"] == 2)
     assert (log["statistics"]["users"], log["statistics"]["clicks"], log["served"]) == (2, 1, False)
@@ -243,7 +243,7 @@ def test_what_is_no_log_is_a_failed_upload_with_its_reason(panel: Panel, content
     assert panel.wait(number) == "failed"
     job = panel.client.get(f"/api/v1/admin/uploads/{number}").json
     assert "wrong.tsv" in job["error"]
-    assert panel.client.get(f"/admin/data/uploads/{number}").status_code == 200
+    assert panel.client.get(f"/admin/data/jobs/{number}").status_code == 200
 
 
 def test_an_upload_above_the_limit_is_refused(panel: Panel) -> None:
