@@ -8,11 +8,9 @@ from hypothesis import settings
 from shoal.anonymizer import compile_method
 from shoal.anonymizer.registry import methods
 from shoal.corpus.store.folders import alone
+from tests.examples import PROFILE
 
-settings.register_profile("same", derandomize=True)
-settings.register_profile("random")
-# So that a failure is a change's fault. HYPOTHESIS_PROFILE=random looks for new examples.
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+settings.load_profile(PROFILE)
 
 
 @pytest.fixture(scope="session", autouse=True)

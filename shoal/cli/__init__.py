@@ -9,7 +9,21 @@ from importlib.metadata import version
 
 from shoal.corpus.errors import InputError
 
-COMMANDS = "setup serve methods measures simulate anonymize verify measure search evaluate compare bench admin".split()
+COMMANDS = {
+    "setup": "bring data, build taxonomy, vectors and index, compile",
+    "serve": "set up if needed, then serve the pages",
+    "methods": "methods, parameters, paper, what they do not protect",
+    "measures": "what is measured: formula, range, which way is better, paper",
+    "simulate": "a log of simulated users, and the table of its calibration",
+    "anonymize": "make a release of a log",
+    "verify": "re-check the claim on what was published",
+    "measure": "utility of a release, and attacks on it",
+    "search": "search a corpus, plain or with a profile",
+    "evaluate": "precision against privacy, for every method and setting",
+    "compare": "two evaluations: what changed, and is it more than noise?",
+    "bench": "the cost tables",
+    "admin": "accounts of operators",
+}
 
 
 def program() -> int:
@@ -21,7 +35,8 @@ def program() -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command: 0, 1 where a check failed, 2 on bad input. Errors are one line on standard error."""
     try:
-        options = make_parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        options = make_parser(given[:1]).parse_args(given)
         code = options.run(options)
         sys.stdout.flush()
         return int(code or 0)
@@ -43,10 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser(asked: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """The options of the commands that are asked for; of the others, which would take seconds to load, what they do."""
     parser = argparse.ArgumentParser(prog="shoal", description=__doc__, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"shoal {version('shoal')}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in COMMANDS:
-        import_module(f"{__name__}.{name}").add_commands(commands)
+    for name, what in COMMANDS.items():
+        command = commands.add_parser(name, help=what)
+        if name in asked:
+            import_module(f"{__name__}.{name}").add_options(command)
     return parser

@@ -5,13 +5,11 @@ import getpass
 import sys
 from pathlib import Path
 
-from shoal.cli.options import Commands
 from shoal.corpus.errors import InputError
 from shoal.webapp.core.settings import Settings, default_instance
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("admin", help="accounts of operators")
+def add_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     create = actions.add_parser("create", help="a new account")
     create.add_argument("name")

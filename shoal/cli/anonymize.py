@@ -9,7 +9,6 @@ from shoal.anonymizer.manifest import LARGEST
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release
 from shoal.cli.options import (
-    Commands,
     add_knowledge_options,
     add_log_options,
     bar,
@@ -21,8 +20,7 @@ from shoal.cli.options import (
 from shoal.corpus.errors import InputError
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("anonymize", help="make a release of a log")
+def add_options(parser: argparse.ArgumentParser) -> None:
     add_log_options(parser)
     add_knowledge_options(parser)
     parser.add_argument("--method", required=True)

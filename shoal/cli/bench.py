@@ -4,13 +4,12 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from shoal.cli.options import Commands, bar, print_json, print_table
+from shoal.cli.options import bar, print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.evaluation.bench import Row, benchmarks, run_benchmark
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("bench", help="the cost tables")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks (all)")
     parser.add_argument("--full", action="store_true", help="the sizes of the papers and of all of AOL")
     parser.add_argument("--json", action="store_true")

@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from shoal.cli.options import Commands, print_json, print_table
+from shoal.cli.options import print_json, print_table
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.blocks import listed, percent
 from shoal.evaluation.run.changes import MEASURES, Changes, changes
 from shoal.evaluation.run.results import Row, read_results
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("compare", help="two evaluations: what changed, and is it more than noise?")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", type=Path, help="the folder of an evaluation")
     parser.add_argument("after", type=Path, help="the folder of another")
     parser.add_argument("--json", action="store_true")

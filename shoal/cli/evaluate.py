@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from shoal.cli.options import Commands, add_knowledge_options, bar, print_json, print_table, tell_rejected, whole_number
+from shoal.cli.options import add_knowledge_options, bar, print_json, print_table, tell_rejected, whole_number
 from shoal.corpus.errors import InputError
 from shoal.evaluation.experiment import make_experiment, read_experiment
 from shoal.evaluation.experiment.settings import parse_methods
@@ -28,8 +28,7 @@ from shoal.evaluation.run.summary import conduct
 from shoal.evaluation.run.target import parse_risk, seek
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("evaluate", help="precision against privacy, for every method and setting")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", help="a data set's name or a JSON-lines file (reuters)")
     parser.add_argument("--log", help="a file in the AOL format (.gz too), or a data set's name (that of the corpus)")
     parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be read")

@@ -7,7 +7,6 @@ from pathlib import Path
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import read_release
 from shoal.cli.options import (
-    Commands,
     add_knowledge_options,
     add_log_options,
     bar,
@@ -24,8 +23,7 @@ from shoal.evaluation.measures.registry import columns, columns_named
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("measure", help="utility of a release, and attacks on it")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", type=Path, help="the folder of a release")
     add_log_options(parser)
     add_knowledge_options(parser)

@@ -4,15 +4,14 @@ import argparse
 import textwrap
 from collections.abc import Sequence
 
-from shoal.cli.options import Commands, markdown_table, print_json
+from shoal.cli.options import markdown_table, print_json
 from shoal.evaluation.measures.base import HEADINGS, Measure
 from shoal.evaluation.measures.registry import describe, find_measure, measures
 
 _THOROUGH = "runs the method once more: only where it is asked for, by --measures with its name or `thorough`"
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("measures", help="what is measured: formula, range, which way is better, paper")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="tell of this measure only (its name, or a column of results.csv)")
     parser.add_argument("--markdown", action="store_true", help="as the table of docs/measures.md")
     parser.add_argument("--json", action="store_true")

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from shoal.anonymizer.base import MethodInfo
 from shoal.anonymizer.registry import describe, find_method, methods
-from shoal.cli.options import Commands, markdown_table, print_json
+from shoal.cli.options import markdown_table, print_json
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("methods", help="methods, parameters, paper, what they do not protect")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", help="tell of this method only")
     parser.add_argument("--markdown", action="store_true", help="as the page docs/methods.md")
     parser.add_argument("--json", action="store_true")

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
@@ -15,8 +14,6 @@ from shoal.corpus.logs import load_log
 from shoal.corpus.logs.aol import Rejected
 from shoal.corpus.progress import Progress, TerminalBar
 from shoal.corpus.querylog import QueryLog
-
-Commands = Any  # argparse has no public name for what add_subparsers returns
 
 
 def add_log_options(parser: argparse.ArgumentParser) -> None:

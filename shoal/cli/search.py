@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import profile_of
 from shoal.anonymizer.release_files import read_release
-from shoal.cli.options import Commands, add_knowledge_options, bar, knowledge_of, print_json
+from shoal.cli.options import add_knowledge_options, bar, knowledge_of, print_json
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import build_profiles
@@ -49,8 +49,7 @@ class Answer:
     results: tuple[Shown, ...]
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("search", help="search a corpus, plain or with a profile")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", help='words, "a phrase", title:word, -word for without')
     parser.add_argument("--corpus", default="news", help="a data set's name or a JSON-lines file (news)")
     parser.add_argument("--log", help="a file in the AOL format, or a data set's name: the user's own profile")

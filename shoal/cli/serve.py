@@ -5,13 +5,11 @@ import os
 import sys
 from pathlib import Path
 
-from shoal.cli.options import Commands
 from shoal.cli.setup import add_data_options, set_up
 from shoal.webapp.core.settings import Settings, default_instance, is_local
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("serve", help="set up if needed, then serve the pages")
+def add_options(parser: argparse.ArgumentParser) -> None:
     add_data_options(parser)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)

@@ -4,7 +4,7 @@ import argparse
 
 from shoal.anonymizer import compile_method
 from shoal.anonymizer.registry import methods
-from shoal.cli.options import Commands, bar
+from shoal.cli.options import bar
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.logs import load_log
 from shoal.corpus.store.datasets import CORPORA
@@ -12,8 +12,7 @@ from shoal.search.index import index_for
 from shoal.webapp.core.settings import Settings
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("setup", help="bring data, build taxonomy, vectors and index, compile")
+def add_options(parser: argparse.ArgumentParser) -> None:
     add_data_options(parser)
     parser.set_defaults(run=run_setup)
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shoal.cli.options import Commands, bar, print_json, whole_number
+from shoal.cli.options import bar, print_json, whole_number
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs.aol import read_log
@@ -12,8 +12,7 @@ from shoal.corpus.people.simulated import simulate_log, write_log
 from shoal.corpus.people.simulated.web_queries import load_web_queries
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("simulate", help="a log of simulated users, and the table of its calibration")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--users", type=whole_number("--users", 1), required=True, help="how many simulated users")
     parser.add_argument("--out", type=Path, required=True, help="the log file to write, in the AOL format")
     parser.add_argument("--corpus", "--data", default="news", help="a data set's name or a JSON-lines file (news)")

@@ -7,11 +7,10 @@ from pathlib import Path
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.release_files import read_release
 from shoal.anonymizer.verify_stored import reproduce, verify_stored
-from shoal.cli.options import Commands, add_knowledge_options, add_log_options, bar, knowledge_of, log_of, print_json
+from shoal.cli.options import add_knowledge_options, add_log_options, bar, knowledge_of, log_of, print_json
 
 
-def add_commands(commands: Commands) -> None:
-    parser = commands.add_parser("verify", help="re-check the claim on what was published")
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", type=Path)
     add_log_options(parser)
     add_knowledge_options(parser)

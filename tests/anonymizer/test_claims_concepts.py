@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -17,6 +17,7 @@ from shoal.anonymizer.contract.literal import is_true
 from shoal.anonymizer.methods.wordnet_queries import WordnetQueries
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 FOOD = {
     "Fruit": ["Apple", "Orange"], "Meat": ["Beef", "Chicken"], "Solid": ["Fruit", "Meat"], "Food": ["Solid", "Milk"],
@@ -122,7 +123,7 @@ LOGS = st.lists(
 CHANGES = st.lists(st.tuples(*[st.integers(0, 30)] * 3), min_size=1, max_size=3)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(rows=LOGS, changes=CHANGES)
 def test_what_is_accepted_after_any_change_is_what_the_literal_definition_accepts(
     food: Knowledge, rows: list[tuple[str, str]], changes: list[tuple[int, int, int]]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -18,6 +18,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog
+from tests.examples import examples
 
 LOG = sample_log(20)
 KNOWLEDGE = Knowledge()
@@ -51,7 +52,7 @@ def test_a_true_release_holds_and_its_mutants_do_not(id: str) -> None:
 words = st.sampled_from(["wine", "cheese", "car", "dog", "hotel", "qxqxq"])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.lists(words, min_size=1, max_size=4).map(" ".join), min_size=1, max_size=12), st.integers(2, 4))
 def test_every_release_of_the_controls_holds(texts: list[str], k: int) -> None:
     log = log_of([(f"user{i}", text) for i, text in enumerate(texts)])

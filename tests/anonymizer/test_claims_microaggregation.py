@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, hstack
 
@@ -20,6 +20,7 @@ from shoal.anonymizer.methods.microaggregation import Microaggregation
 from shoal.anonymizer.methods.microaggregation.literal import centroid_part
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 KNOWN, ANY = Knowledge(), Knowledge(dictionary_name="any")
 TOPICS = [
@@ -234,7 +235,7 @@ LOGS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7), min_si
 CHANGES = st.lists(st.tuples(*[st.integers(0, 9)] * 3), min_size=1, max_size=3)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(users=LOGS, seed=st.integers(0, 9), changes=CHANGES)
 def test_what_is_accepted_after_any_change_is_what_the_literal_definition_accepts(
     users: list[list[str]], seed: int, changes: list[tuple[int, int, int]]
@@ -256,7 +257,7 @@ def test_what_is_accepted_after_any_change_is_what_the_literal_definition_accept
     assert verify(mutant.claim, evidence).holds == is_true(mutant.claim, evidence)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     bag=st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 6), min_size=1, max_size=5),
     others=st.lists(st.integers(1, 12), min_size=1, max_size=4),

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -21,6 +21,7 @@ from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 TREE = (
     "Apple Fruit,Orange Fruit,Banana Fruit,Beef Meat,Chicken Meat,Milk Dairy,Cheese Dairy,Butter Dairy,"
@@ -224,7 +225,7 @@ def is_true(claim: Claim, tree: Tree, group: list[list[int]], profile: Counter[i
     return profile == (Counter(set(least)) if once else least)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     releases(),
     st.sampled_from(["least-common-generalization", "common-generalization", "cut"]),

@@ -3,10 +3,11 @@
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.claims.transport import FEASIBLE, Transport
+from tests.examples import examples
 
 BOUNDS = st.tuples(st.integers(0, 2), st.integers(0, 3))
 Problem = tuple[list[tuple[int, int]], list[int], dict[tuple[int, int], tuple[int, int]]]
@@ -48,13 +49,13 @@ def together(some: list[Problem]) -> Transport:
     return Transport(*(np.array(column, dtype=np.int64) for column in columns))
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(problem=problems())
 def test_one_problem_is_possible_exactly_if_some_amounts_solve_it(problem: Problem) -> None:
     assert (together([problem]).impossible_part() == FEASIBLE) == is_possible(problem)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(some=st.lists(problems(), min_size=2, max_size=5))
 def test_of_several_an_impossible_one_is_named(some: list[Problem]) -> None:
     wrong = [part for part, problem in enumerate(some) if not is_possible(problem)]

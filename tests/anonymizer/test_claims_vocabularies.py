@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -22,6 +22,7 @@ from shoal.anonymizer.methods.ssc.literal import Bag, LiteralSSC
 from shoal.anonymizer.publish import publish
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 TYPED = {
     "a1": "dog dog cat beer", "a2": "puppy dog cat beer", "a3": "dog cat kitten wine", "a4": "dog dog cat ale hill",
@@ -278,7 +279,7 @@ def _without(words: Sequence[str], word: str) -> list[str]:
     return [*words[:place], *words[place + 1 :]]
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.data(), st.sampled_from(["vote", "bags", "generalize"]))
 def test_a_vocabulary_is_accepted_exactly_if_some_choice_of_bags_gives_it(data: st.DataObject, typical: str) -> None:
     parent: dict[str, str] = {}

@@ -3,13 +3,14 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, ReleasedQueries, Suppressed
 from shoal.anonymizer.publish import pseudonyms, publish, publish_centroids
 from shoal.corpus.profiles import Profiles
+from tests.examples import examples
 
 CLAIM = Claim("users-per-profile", {"k": 2})
 
@@ -48,7 +49,7 @@ def test_pseudonyms_are_as_many_and_as_long_as_needed() -> None:
     assert pseudonyms(12345)[0] == "p00001"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=12), st.randoms())
 def test_the_order_of_users_does_not_show_in_the_release(rows: list[list[int]], random: object) -> None:
     shuffled = list(rows)

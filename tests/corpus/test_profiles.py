@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.corpus.errors import InputError
@@ -14,6 +14,7 @@ from shoal.corpus.knowledge.dictionary import dictionary
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import make_log
 from shoal.corpus.tokens import STOP_WORDS, tokenize
+from tests.examples import examples
 
 WORDS = ["dog", "dogs", "the", "wine", "zzyzx", "raw-milk", "riding"]
 queries = st.lists(
@@ -23,7 +24,7 @@ queries = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(queries)
 def test_a_profile_counts_every_term_that_the_dictionary_knows(rows: list[tuple[str, str]]) -> None:
     log = make_log(pl.Series([user for user, _ in rows]), pl.Series([query for _, query in rows]))

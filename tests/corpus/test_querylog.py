@@ -2,10 +2,11 @@
 
 import numpy as np
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 Rows = list[tuple[str, str, int, str]]
 rows_of_logs = st.lists(
@@ -39,7 +40,7 @@ def test_several_clicks_on_one_answer_are_one_event() -> None:
     ]  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(rows_of_logs)
 def test_no_event_is_lost_and_users_are_sorted_by_time(rows: Rows) -> None:
     log = log_of(rows)
@@ -48,7 +49,7 @@ def test_no_event_is_lost_and_users_are_sorted_by_time(rows: Rows) -> None:
         assert np.all(np.diff(log.time[log.start[u] : log.start[u + 1]]) >= 0)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(rows_of_logs, st.data())
 def test_a_selection_holds_the_chosen_events_and_their_clicks(rows: Rows, data: st.DataObject) -> None:
     log = log_of(rows)

@@ -1,10 +1,11 @@
 """Is a term always the same thing?"""
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.corpus.tokens import tokenize, tokenize_column
+from tests.examples import examples
 
 
 def test_a_term_keeps_inner_hyphens_and_apostrophes_and_loses_case() -> None:
@@ -22,7 +23,7 @@ def test_an_empty_column_has_no_terms() -> None:
 known = st.characters(exclude_categories=["Cn", "Cs"])
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.text(known, max_size=30), max_size=8))
 def test_the_column_tokenizer_agrees_with_the_plain_one(texts: list[str]) -> None:
     tokens = tokenize_column(pl.Series(texts, dtype=pl.String))

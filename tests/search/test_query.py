@@ -1,9 +1,10 @@
 """Does the query grammar read every string, and mean what it says?"""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.search.query import ALL, FIELDS, MAX_CLAUSES, TITLE, Clause, parse_query
+from tests.examples import examples
 
 
 def test_words_phrases_and_fields_become_clauses() -> None:
@@ -40,7 +41,7 @@ def test_a_minus_excludes_the_word_the_phrase_or_the_field_that_it_stands_before
     assert parse_query("the who -tour -of") == (Clause(ALL, ("the", "who")), Clause(ALL, ("tour",), excluded=True))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.text(max_size=300) | st.text(alphabet="ab \"title:x'’-", max_size=300))
 def test_every_string_is_read_into_a_bounded_number_of_known_clauses(query: str) -> None:
     clauses = parse_query(query)

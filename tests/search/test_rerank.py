@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.corpus.errors import InputError
@@ -15,6 +15,7 @@ from shoal.search.explain import explain
 from shoal.search.index import Index
 from shoal.search.rerank import best_first, cosines, many_cosines, rerank
 from shoal.search.vectors import DocumentVectors, profile_space
+from tests.examples import examples
 
 QUERY = "president trump house"
 
@@ -75,7 +76,7 @@ def test_a_label_of_wordnet_counts_for_the_words_below_it(news: Index) -> None:
     assert "president" not in animals
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.sampled_from(["dog.n.01", "food.n.01", "wine", "music", "qqzz", "person.n.01"]), max_size=6))
 def test_spreading_keeps_weights_and_adds_none(labels: list[str]) -> None:
     vectors = DocumentVectors(sp.csr_matrix((1, 3)), {"wine": 0, "music": 1, "dog": 2}, ["wine", "music", "dog"])
@@ -115,7 +116,7 @@ def test_cosines_are_those_of_dense_vectors(news: Index) -> None:
     np.testing.assert_allclose(cosines(documents, profile, news.vectors), dense @ p / np.linalg.norm(p), atol=1e-6)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.permutations(range(9)), st.floats(0, 1))
 def test_an_empty_profile_and_twins_keep_the_engines_order(order: list[int], weight: float) -> None:
     matrix = sp.csr_matrix(np.tile([0.6, 0.8], (9, 1)).astype(np.float32))

@@ -1,11 +1,12 @@
 """Are the edit distances right, and the suggestions the nearest words?"""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.search.lexicon import make_lexicon
 from shoal.search.spelling import LONGEST, Speller, edit_distances
+from tests.examples import examples
 
 WORDS = st.text(alphabet="abcd", min_size=1, max_size=8)
 
@@ -22,7 +23,7 @@ def slow_distance(a: str, b: str) -> int:
     return table[len(a), len(b)]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(WORDS, st.lists(WORDS, min_size=1, max_size=12))
 def test_distances_to_many_words_are_those_to_each(word: str, others: list[str]) -> None:
     table = np.array(others, dtype=f"<U{LONGEST}")

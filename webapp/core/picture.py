@@ -10,8 +10,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from shoal.evaluation.report.plots import svg
-
 
 @dataclass(frozen=True)
 class Mark:
@@ -37,6 +35,8 @@ def inline_svg(description: dict[str, Any], label: str, link: Link) -> Markup:
 
 @lru_cache(maxsize=32)
 def _drawn(description: str) -> str:
+    from shoal.evaluation.report.plots import svg  # altair takes 0.3 s to load: a start need not wait for it
+
     text = svg(loads(description))
     text = re.sub(r'<svg ([^>]*?)width="[\d.]+" height="[\d.]+"', r"<svg \1", text[text.index("<svg") :], count=1)
     # The letters of the browser may be wider than those it was measured with.

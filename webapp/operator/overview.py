@@ -6,8 +6,6 @@ from typing import Any
 from flask import render_template, url_for
 from markupsafe import Markup
 
-from shoal.evaluation.report.report_files import picture_of
-from shoal.evaluation.report.tradeoff import tell
 from shoal.webapp.core.activation import history, previous
 from shoal.webapp.core.context import database, releases, service
 from shoal.webapp.core.picture import Mark, inline_svg
@@ -44,6 +42,8 @@ def picture(rows: Sequence[RunRow], users: int) -> Markup | None:
     """The releases as a report draws settings: a line per method, intervals, front and controls. Marks are links."""
     made = {_told(row): row for row in reversed(rows) if row.release and {"ap10", "linkage5"} <= set(row.measured)}
     in_order = sorted(made.values(), key=lambda row: (row.method, row.measured["linkage5"]))  # not as they were made
+    from shoal.evaluation.report.report_files import picture_of  # loads altair, as below
+
     drawn = picture_of("precision-risk", [_row(row) for row in in_order], users)
     if drawn is None:
         return None
@@ -55,6 +55,8 @@ def _row(row: RunRow) -> dict[str, Any]:
 
 
 def _told(row: RunRow) -> str:
+    from shoal.evaluation.report.tradeoff import tell
+
     return tell(_row(row), "ap10", "linkage5")
 
 

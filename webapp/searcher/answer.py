@@ -13,9 +13,7 @@ from shoal.evaluation.measures.precision import share_kept
 from shoal.evaluation.report.answer import CHOSEN, EASIER, answer, simulated
 from shoal.evaluation.report.blocks import listed
 from shoal.evaluation.report.html import inline
-from shoal.evaluation.report.plots import svg
 from shoal.evaluation.report.points import is_control
-from shoal.evaluation.report.report_files import picture_of
 from shoal.evaluation.report.tables import how_to_read
 from shoal.evaluation.run.results import Results, Row
 from shoal.webapp.core.context import database, service, settings
@@ -115,6 +113,8 @@ def _row(results: Results, method: str) -> Row | None:
 
 def picture(rows: Sequence[Row], results: Results) -> Markup | None:
     """Precision against risk; each mark leads to the page of its method."""
+    from shoal.evaluation.report.report_files import picture_of  # loads altair, which a start need not wait for
+
     drawn = picture_of(PICTURE, rows, results.data["users"])
     if drawn is None:
         return None
@@ -145,6 +145,9 @@ def answer_of_method(method: str) -> str:
 def answer_file(ending: str) -> ResponseReturnValue:
     job, results = published()
     if ending == "svg":
+        from shoal.evaluation.report.plots import svg
+        from shoal.evaluation.report.report_files import picture_of
+
         drawn = picture_of(PICTURE, results.rows, results.data["users"])
         if drawn is None:
             raise NotFound("no method has both precision and risk: there is no picture")

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.corpus.documents import Document, Documents, load_documents
@@ -16,6 +16,7 @@ from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.people.simulated.web_queries import load_web_queries
 from shoal.corpus.store.datasets import CORPORA, DATA_SETS
 from shoal.corpus.tokens import tokenize
+from tests.examples import examples
 
 GOOD = '{"id": "a", "title": "Wine", "text": "Red and white."}'
 
@@ -155,7 +156,7 @@ def test_loading_can_be_cancelled(tmp_path: Path) -> None:
         load_documents(written(tmp_path, GOOD), cancel)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text())
 def test_clean_text_is_utf8_and_stays_as_it_is(text: str) -> None:
     once = clean(text)
@@ -163,7 +164,7 @@ def test_clean_text_is_utf8_and_stays_as_it_is(text: str) -> None:
     assert clean(once) == once
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_documents_or_an_input_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("any") / "any.jsonl"
@@ -172,7 +173,7 @@ def test_any_bytes_are_documents_or_an_input_error(tmp_path_factory: pytest.Temp
         assert len(load_documents(path)) > 0
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.tuples(st.text(), st.text(min_size=1)), min_size=1, max_size=5))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> None:
     rows = [{"id": str(i), "title": "t" + title, "text": text} for i, (title, text) in enumerate(pairs)]

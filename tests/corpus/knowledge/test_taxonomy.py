@@ -4,11 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.taxonomy import Taxonomy, read_taxonomy, wordnet_taxonomy
+from tests.examples import examples
 
 FOOD = (
     "Apple\tFruit\nOrange\tFruit\nBanana\tFruit\nBeef\tMeat\nChicken\tMeat\nMilk\tDairy\nCheese\tDairy\n"
@@ -65,7 +66,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         read_taxonomy(tmp_path / "none.tsv")
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=30))
 def test_any_random_tree_keeps_its_edges_and_counts_its_leaves(
     tmp_path_factory: pytest.TempPathFactory, choices: list[int]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -18,6 +18,7 @@ from shoal.evaluation.attacks.inference import GUESSES, inference
 from shoal.evaluation.attacks.linkage import Linkage, link
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
+from tests.examples import examples
 
 ANY = Knowledge(dictionary_name="any")
 LOUD = {f"loud{i}": 9.0 for i in range(12)}  # what the whole release is full of, and no victim asked
@@ -137,7 +138,7 @@ def expected(ranking: dict[str, float], own: set[str], told: set[str]) -> float:
 TERMS = ["apple", "orange", "banana", "beef", "chicken", "milk", "cheese", "butter"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_inference_is_what_its_definition_says(
     data: st.DataObject, food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]

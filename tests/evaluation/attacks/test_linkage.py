@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -19,6 +19,7 @@ from shoal.evaluation.attacks.linkage import Linkage, attackers, evidence, link,
 from shoal.evaluation.attacks.one_victim import attack
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import SMOOTHINGS, PublishedView
+from tests.examples import examples
 
 EVERYTHING = 10**6
 
@@ -154,7 +155,7 @@ def literal(release: Release, held: list[set[int]], known: list[list[str]], know
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_linkage_is_that_of_the_strongest_attacker(
     data: st.DataObject, food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -21,6 +21,7 @@ from shoal.evaluation.attacks.victims import choose_victims
 from shoal.evaluation.attacks.view import PublishedView
 from shoal.evaluation.measures.registry import columns_named
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
+from tests.examples import examples
 
 TERMS = ["apple", "orange", "banana", "beef", "chicken", "milk"]
 ALL = 10  # searches, and terms known
@@ -82,7 +83,7 @@ def literal(
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data())
 def test_the_server_is_the_strongest_attacker_of_its_definition(
     data: st.DataObject, food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]

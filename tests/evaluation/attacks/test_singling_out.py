@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -21,6 +21,7 @@ from shoal.evaluation.attacks.victims import KNOWN, Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
 from shoal.evaluation.measures.registry import columns_named
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
+from tests.examples import examples
 
 TERMS = ["apple", "orange", "banana", "beef", "chicken", "milk"]
 LABELS = [*TERMS, "Fruit", "Food", "zebra", "zebra|milk"]
@@ -44,7 +45,7 @@ def test_terms_single_out_if_they_fit_one_profile(
     assert found.tolist() == [2, NEVER, 1, 1, NEVER]
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(data=st.data())
 def test_singling_out_is_what_its_definition_says_and_never_falls(
     data: st.DataObject, food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]
@@ -95,7 +96,7 @@ def test_a_term_is_alone_if_one_member_holds_what_it_stands_for(
     assert terms_alone(PublishedView(release_of([])[0], food), assignment, profiles) is None
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_terms_alone_are_counted_as_their_definition_says(
     data: st.DataObject, food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge import Knowledge
 from shoal.evaluation.attacks.view import PublishedView
+from tests.examples import examples
 
 LEAVES = ["apple", "orange", "banana", "beef", "chicken", "milk", "cheese", "butter"]
 LABELS = [*LEAVES, "Fruit", "Meat", "Dairy", "Food", "apple|beef", "milk|orange|zebra", "zebra"]
@@ -52,7 +53,7 @@ def test_terms_between_the_same_labels_are_one_atom(food: Knowledge, release_of:
     assert sorted(atoms.terms(int(atoms.of(["orange"])[0]))) == ["banana", "orange"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_atoms_say_what_walking_over_all_leaves_says(
     data: st.DataObject, food: Knowledge, release_of: Callable[..., Any]

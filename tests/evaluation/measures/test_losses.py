@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.base import Assignment, Claim, Release
@@ -19,6 +19,7 @@ from shoal.corpus.querylog import make_log
 from shoal.evaluation.measures.losses import OtherWords, bLM, distortion, ncp
 from shoal.evaluation.measures.occurrences import stand
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
+from tests.examples import examples
 
 TABLE_5_1 = {
     "t1": "orange chicken beef", "t2": "banana beef cheese", "t3": "chicken milk butter", "t4": "apple chicken",
@@ -167,7 +168,7 @@ def test_the_controls_lose_nothing_and_everything(method: str, lost: float) -> N
 LEAVES = ["apple", "orange", "banana", "beef", "chicken", "milk", "cheese", "butter"]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(bags=st.lists(st.lists(st.sampled_from(LEAVES), min_size=1, max_size=6), min_size=2, max_size=8))
 def test_the_distortion_of_clump_is_the_thesis_definition(
     bags: list[list[str]], food: Knowledge, profiles_of: Callable[..., Profiles]

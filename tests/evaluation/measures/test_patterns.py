@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -16,6 +16,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.evaluation.measures.closed_patterns import top_closed_patterns
 from shoal.evaluation.measures.patterns import OMEGA, distance, pattern_utility
+from tests.examples import examples
 
 
 def all_closed(rows: list[list[int]], times: list[int]) -> list[tuple[tuple[int, ...], float]]:
@@ -30,7 +31,7 @@ def all_closed(rows: list[list[int]], times: list[int]) -> list[tuple[tuple[int,
     return sorted(((s, support[s]) for s in closed), key=lambda pair: (-pair[1], pair[0]))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     rows=st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=1, max_size=8),
     n=st.integers(1, 12),

@@ -2,13 +2,14 @@
 
 import numpy as np
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
 from shoal.evaluation.protocol.workload import split_by_time
+from tests.examples import examples
 
 
 def log_of(rows: list[tuple[str, str, int]]) -> QueryLog:
@@ -33,7 +34,7 @@ def test_a_word_that_is_only_in_the_test_part_cannot_be_found_in_the_other() -> 
     assert "canary" in test.queries.to_list()
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.integers(0, 15), min_size=1, max_size=6))
 def test_every_event_is_in_one_part_and_profiles_come_first(counts: list[int]) -> None:
     rows = [(f"u{u}", f"q{u}-{i}", i) for u, count in enumerate(counts) for i in range(count)]

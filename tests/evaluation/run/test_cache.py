@@ -38,7 +38,8 @@ def install(folder: Path, size: int) -> None:
 
 def median_group(corpus: Path, log: Path, out: Path, guests: Path) -> float:
     """What the evaluation says of the plug-in, in a process of its own."""
-    given = ["--corpus", str(corpus), "--log", str(log), "--out", str(out), "--jobs", "1", "--methods", "guest"]
+    given = ["--corpus", str(corpus), "--log", str(log), "--out", str(out), "--jobs", "1", "--methods", "guest",
+             "--measures", "ap10,anonymity_median"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(guests)}
     subprocess.run([sys.executable, "-m", "shoal", "evaluate", *given], env=environment, check=True)
     with (out / "results.csv").open() as file:

@@ -5,12 +5,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.webapp.conftest import Server
 
 # Searched for in this order; each word must never be sent again after its own search.
 SEARCHES = ("climate summit", "refugee camp", "election fraud", "oil pipeline")
+ON_A_DESKTOP = pytest.mark.parametrize("page", ["desktop"], indirect=True)  # what is kept has no width
 
 
 def width_of(page: Page) -> str:
@@ -41,6 +43,7 @@ def stored(page: Page) -> list[dict[str, object]]:
     return found
 
 
+@ON_A_DESKTOP
 def test_it_is_off_until_it_is_turned_on(page: Page) -> None:
     search(page, "climate summit")
     assert "group=" not in page.url
@@ -85,6 +88,7 @@ def test_searches_and_opened_results_are_kept_and_only_the_group_is_sent(
     page.screenshot(path=screenshots / f"5-mine-{width_of(page)}.png", full_page=True)
 
 
+@ON_A_DESKTOP
 def test_one_entry_or_all_can_be_forgotten(page: Page) -> None:
     turn_on(page)
     for query in SEARCHES[:3]:
@@ -97,6 +101,7 @@ def test_one_entry_or_all_can_be_forgotten(page: Page) -> None:
     expect(page.locator("[data-part=empty]")).to_be_visible()
 
 
+@ON_A_DESKTOP
 def test_nothing_of_the_history_is_in_any_request_log_line_or_row(page: Page, server: Server) -> None:
     sent: list[tuple[str, str]] = []
 

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.base import ReleasedQueries
@@ -18,6 +18,7 @@ from shoal.anonymizer.methods.equality import Equality
 from shoal.corpus.progress import silent
 from shoal.corpus.querylog import QueryLog, make_log
 from shoal.corpus.tokens import STOP_WORDS
+from tests.examples import examples
 
 WORDS = ["cell", "phone", "case", "Nokia", "red", "wine", "the", "of", "zz9", "cell.phone@aol.com", "?"]
 QUERIES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
@@ -40,7 +41,7 @@ def released(queries: ReleasedQueries | None) -> set[str]:
     return set(queries.query.to_list())
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(LOGS, THETAS, st.integers(2, 3), st.integers(2, 3))
 def test_degrees_equal_those_of_the_literal_graph(
     asked: literal.Asked, theta: float, support: int, word_users: int
@@ -49,7 +50,7 @@ def test_degrees_equal_those_of_the_literal_graph(
     assert degrees(asked, theta=theta, support=support, word_users=word_users) == expected
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(LOGS, THETAS, st.sampled_from([1, 2, 3, 4, 5, 6, 7, 8, 20]))
 def test_degrees_in_grown_graphs_equal_those_of_the_literal_ones(
     asked: literal.Asked, theta: float, v_max: int
@@ -58,7 +59,7 @@ def test_degrees_in_grown_graphs_equal_those_of_the_literal_ones(
     assert degrees(asked, theta=theta, support=2, exact="no", v_max=v_max) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(LOGS, THETAS)
 def test_the_support_of_auto_equals_the_literal_one(asked: literal.Asked, theta: float) -> None:
     support = literal.support_by_coverage(asked)
@@ -68,7 +69,7 @@ def test_the_support_of_auto_equals_the_literal_one(asked: literal.Asked, theta:
     assert degrees(asked, theta=theta) == degrees(asked, theta=theta, support=support)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(LOGS, st.integers(2, 3))
 def test_concepts_and_weights_equal_the_literal_ones(asked: literal.Asked, support: int) -> None:
     concepts = mine_concepts(distinct_queries(log_of(asked)), support, 2, silent)
@@ -78,7 +79,7 @@ def test_concepts_and_weights_equal_the_literal_ones(asked: literal.Asked, suppo
     assert all(abs(found[name] - expected[name]) < 1e-9 for name in expected)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(LOGS, THETAS)
 def test_all_pairs_above_theta_are_found_and_no_others(asked: literal.Asked, theta: float) -> None:
     queries = distinct_queries(log_of(asked))
@@ -94,7 +95,7 @@ def test_all_pairs_above_theta_are_found_and_no_others(asked: literal.Asked, the
     assert found == {(a, b) for a, b in np.argwhere(cosine >= theta - 1e-12).tolist() if a != b}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(QUERIES, min_size=2, max_size=25), THETAS)
 def test_with_one_user_per_query_cores_equal_those_of_networkx(texts: list[str], theta: float) -> None:
     asked = [(f"user {i}", text) for i, text in enumerate(texts)]
@@ -106,7 +107,7 @@ def test_with_one_user_per_query_cores_equal_those_of_networkx(texts: list[str],
     assert {v: found[v[0]] - 1 for v in vertices} == nx.core_number(graph)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(LOGS, THETAS, st.integers(1, 6))
 def test_grown_graphs_give_lower_bounds(asked: literal.Asked, theta: float, v_max: int) -> None:
     exact = degrees(asked, theta=theta, support=2)
@@ -114,14 +115,14 @@ def test_grown_graphs_give_lower_bounds(asked: literal.Asked, theta: float, v_ma
     assert all(bounds[query] <= exact[query] for query in exact)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(LOGS, THETAS)
 def test_grown_graphs_that_hold_whole_components_are_exact(asked: literal.Asked, theta: float) -> None:
     exact = degrees(asked, theta=theta, support=2)
     assert degrees(asked, theta=theta, support=2, exact="no", v_max=100) == exact
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(LOGS, THETAS, st.integers(2, 4), st.sampled_from(["yes", "no"]))
 def test_what_equality_releases_affinity_releases_too(asked: literal.Asked, theta: float, k: int, exact: str) -> None:
     log = log_of(asked)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.base import Anonymized
@@ -27,6 +27,7 @@ from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 
 @st.composite
@@ -69,7 +70,7 @@ def published(known: Knowledge, made: Anonymized) -> dict[tuple[int, ...], Bag]:
     return table
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     logs(),
     st.integers(2, 4),
@@ -103,7 +104,7 @@ def test_clump_is_the_literal_algorithm(
     assert made.suppressed.occurrences == sum(map(len, transactions)) - kept
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     logs(),
     st.sampled_from(["clump", "partition"]),
@@ -126,7 +127,7 @@ def test_every_release_is_verified(
     assert verdict.holds, verdict.counterexample
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(parents(7), st.data())
 def test_the_closed_form_is_the_one_common_generalization_that_no_other_specializes(
     above: list[int], data: st.DataObject
@@ -142,7 +143,7 @@ def test_the_closed_form_is_the_one_common_generalization_that_no_other_speciali
     assert all(generalizes(tree, bag, closed) for bag in common)  # Property 1: it is unique
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(logs())
 def test_the_least_common_generalization_never_costs_more_than_what_buig_gives(
     example: tuple[list[int], list[list[int]]],

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -19,6 +19,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 KNOWLEDGE = Knowledge(dictionary_name="any")
 # words of several senses, words that meet closely above, and one that WordNet does not know
@@ -58,7 +59,7 @@ def groups_of(made: Anonymized) -> set[frozenset[int]]:
     }
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     texts=logs,
     p=st.sampled_from([1.0, 0.7, 0.4, 0.3, 0.15]),
@@ -83,7 +84,7 @@ def test_groups_are_those_of_the_literal_algorithm(
     assert groups_of(made) == {frozenset(group) for group in literal}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(texts=logs, p=st.sampled_from([1.0, 0.5, 0.3]), seed=st.integers(0, 9), union=st.booleans())
 def test_every_release_verifies(texts: list[str], p: float, seed: int, union: bool) -> None:
     log = log_of(texts)
@@ -95,7 +96,7 @@ def test_every_release_verifies(texts: list[str], p: float, seed: int, union: bo
         assert 0 < actual.largest_share <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(texts=logs, seed=st.integers(0, 9))
 def test_blocks_give_groups_that_hold_as_well(texts: list[str], seed: int) -> None:
     log = log_of(texts * 12)

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -21,6 +21,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.directory import classification_matrices
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 WORDS = "dog cat wolf wine beer bread violin piano river lake algebra qwzx".split()
 queries = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
@@ -37,7 +38,7 @@ def clusters(cluster: np.ndarray) -> set[frozenset[int]]:
     return {frozenset(np.flatnonzero(cluster == z).tolist()) for z in range(cluster.max() + 1)}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(users=logs, k=st.integers(2, 4), levels=st.integers(1, 6), categories=st.integers(1, 5))
 def test_incidence_and_clusters_are_those_of_the_pseudo_code(
     users: list[list[list[str]]], k: int, levels: int, categories: int
@@ -56,7 +57,7 @@ matrices = st.integers(0, 2**32 - 1).map(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(categories=matrices, k=st.integers(2, 7))
 def test_rows_computed_when_asked_for_give_the_clusters_of_the_kept_matrix(categories: csr_array, k: int) -> None:
     kept = partition(Incidence(categories), k)
@@ -65,7 +66,7 @@ def test_rows_computed_when_asked_for_give_the_clusters_of_the_kept_matrix(categ
         assert partition(Incidence(categories), k).tolist() == kept.tolist()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(categories=matrices, k=st.integers(2, 7), block=st.integers(2, 30))
 def test_blocks_leave_fewer_than_k_users_and_make_clusters_of_k(categories: csr_array, k: int, block: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -75,7 +76,7 @@ def test_blocks_leave_fewer_than_k_users_and_make_clusters_of_k(categories: csr_
     assert set(np.bincount(cluster[cluster >= 0]).tolist()) == {k}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(sizes=st.lists(st.integers(1, 30), min_size=2, max_size=6), seed=st.integers(0, 999))
 def test_quotas_are_the_literal_ones(sizes: list[int], seed: int) -> None:
     tie = np.random.default_rng(seed).random(len(sizes))
@@ -83,7 +84,7 @@ def test_quotas_are_the_literal_ones(sizes: list[int], seed: int) -> None:
     assert fast.tolist() == literal.whole_quotas(sizes, tie.tolist())
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     repetitions=st.lists(st.integers(1, 9), min_size=1, max_size=8),
     others=st.integers(1, 60),
@@ -104,7 +105,7 @@ def test_the_queries_of_a_user_enter_as_in_algorithm_5(
     assert fast.tolist() == literal.centroid_part(repetitions, size, size + others, quota, chance.tolist())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(users=logs, k=st.integers(2, 4), seed=st.integers(0, 99), search=st.sampled_from(["auto", "exact", "blocks"]))
 def test_every_release_is_accepted_by_the_verifier_and_the_same_for_the_same_seed(
     users: list[list[list[str]]], k: int, seed: int, search: str

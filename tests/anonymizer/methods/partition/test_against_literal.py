@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.methods.clump.literal import Tree
@@ -14,6 +14,7 @@ from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import make_log
+from tests.examples import examples
 
 
 @st.composite
@@ -30,7 +31,7 @@ def copies(known: Knowledge, members: list[list[int]], cut: frozenset[int]) -> d
     return {v: min(count[v] for count in supply) for v in cut}
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(logs(), st.integers(2, 4), st.sampled_from(["no", "yes"]))
 def test_partition_is_the_literal_algorithm(example: tuple[list[int], list[list[int]]], k: int, bags: str) -> None:
     above, transactions = example

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
@@ -25,6 +25,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.people.simulated import simulate_log
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, cut_sessions, make_log, sessions_as_users
+from tests.examples import examples
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def by_the_letter(problem: Problem, knowledge: Knowledge) -> tuple[LiteralSSC, l
     return literal, [(sorted({names[user[t]] for t in C}), bags) for C, bags in literal.clusters(T, user)]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(problems(), st.sampled_from(["vote", "bags"]))
 def test_the_clusters_and_what_is_published_are_those_of_the_literal_algorithm(problem: Problem, typical: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +129,7 @@ def test_the_clusters_and_what_is_published_are_those_of_the_literal_algorithm(p
     assert made.suppressed.occurrences == sum(len(terms) for _, terms, _ in problem.rows) - represented
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problems(), st.sampled_from(["vote", "bags", "generalize"]))
 def test_every_release_keeps_its_claim(problem: Problem, typical: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -139,7 +140,7 @@ def test_every_release_keeps_its_claim(problem: Problem, typical: str) -> None:
     assert (made.release.users >= problem.settings["k"]).all()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 10**9))
 def test_a_sparse_matching_gains_as_much_as_a_dense_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -154,7 +155,7 @@ def test_a_sparse_matching_gains_as_much_as_a_dense_one(seed: int) -> None:
     assert (np.bincount(right, flow, len(capacity)) <= capacity).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(), st.integers(0, 8))
 def test_neighbourhoods_hold_all_pairs_within_epsilon(problem: Problem, epsilon: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.methods.wordnet_queries import WordnetQueries
@@ -13,6 +13,7 @@ from shoal.anonymizer.methods.wordnet_queries.literal import generalize
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import make_log
 from shoal.corpus.tokens import tokenize
+from tests.examples import examples
 
 FOOD = {
     "Fruit": ["Apple", "Orange", "Banana"], "Meat": ["Beef", "Chicken"], "Dairy": ["Milk", "Cheese"],
@@ -30,7 +31,7 @@ def food(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
     return Knowledge(path)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(asked=LOGS, k=st.integers(2, 4))
 def test_concepts_equal_those_of_the_literal_split(food: Knowledge, asked: list[tuple[str, str]], k: int) -> None:
     log = make_log(pl.Series([user for user, _ in asked]), pl.Series([query for _, query in asked]))

@@ -2,13 +2,14 @@
 
 import numpy as np
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.corpus.columns import below, mix
 from shoal.corpus.people.simulated.people import queries_per_user, sessions
 from shoal.corpus.people.simulated.phrases import COMPOUND, MISSPELT, NUMBERED, PLAIN, Taken, slip, written
 from shoal.corpus.people.simulated.queries import new_at_rate, rate_for, repeated
+from tests.examples import examples
 
 WORDS = pl.Series("word", ["brexit", "news"])
 
@@ -20,7 +21,7 @@ def test_words_are_written_as_their_kind_says() -> None:
     assert typed.to_list() == ["brexit", "brexitnews", "brexit2016", "brxit", "breexit", "brxeit"]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(0, 1 << 20), st.text("abcdefg", min_size=3, max_size=24))
 def test_a_slip_changes_one_letter_or_two_inside_the_word(choice: int, word: str) -> None:
     extra = slip(np.array([choice]), np.array([len(word)]))
@@ -38,7 +39,7 @@ def test_mixed_numbers_are_spread_and_the_same_again() -> None:
     assert np.bincount(below(10, rows)).min() > 850
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=20), st.floats(0, 1), st.integers(0, 99))
 def test_a_repetition_is_of_an_earlier_query_of_the_same_user(number: list[int], rate: float, seed: int) -> None:
     user = np.repeat(np.arange(len(number)), number)
@@ -64,7 +65,7 @@ def test_a_query_is_taken_once() -> None:
     assert taken.claim(np.array([3, 9, 1], dtype=np.uint64), np.ones(3, dtype=bool)).tolist() == [False, True, True]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(1, 400), st.integers(0, 99))
 def test_every_user_types_and_time_runs_forward(users: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
