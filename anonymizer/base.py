@@ -16,6 +16,7 @@ from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.searches import Device, Search
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,16 @@ class Method(ABC):
         self, log: QueryLog, *, profiles: Profiles | None = None, seed: int = 0, progress: Progress = silent
     ) -> Anonymized:
         """What is published of a log. `profiles` are those of the log, where they were made already."""
+
+    def choose(self, search: Search, device: Device, release: Release) -> csr_array:
+        """What re-ranks this search: a row over the word forms of the documents, empty where it is not personal.
+
+        It may depend on the query and its candidates, on all that the person's device knows, and on what is published;
+        evaluation, API, command line and page ask nothing else. By default it is the published profile. A method that
+        answers otherwise decides here, in the roles of both sides, what the device tells the server: what the server
+        may see is made from `search` and `release` alone, and all randomness is drawn from `device.random`.
+        """
+        return device.published
 
     def need_users(self, available: int, needed: int) -> None:
         """Refuse a log that cannot fill one group."""

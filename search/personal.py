@@ -8,6 +8,7 @@ from time import perf_counter
 import numpy as np
 from scipy.sparse import csr_array
 
+from shoal.corpus.searches import Chooser
 from shoal.search.explain import Explanation, explain
 from shoal.search.index import Index
 from shoal.search.rerank import Ranking, rerank
@@ -72,15 +73,19 @@ class Found:
 
 
 def search(
-    index: Index, query: str, profiles: Mapping[str, csr_array] | None = None, weight: float = DEFAULT_WEIGHT
+    index: Index, query: str, profiles: Mapping[str, csr_array | Chooser] | None = None, weight: float = DEFAULT_WEIGHT
 ) -> Found:
     """Find once, and rank by each of the profiles, which are rows in the space of the documents.
+
+    What depends on the search itself is chosen when the candidates are known.
 
     An empty profile has no say, whatever the weight: its ranking is the engine's.
     """
     started = perf_counter()
     candidates = index.engine.candidates(query, CANDIDATES)
     found = perf_counter()
-    rows = {PLAIN: csr_array((1, index.vectors.matrix.shape[1]), dtype=np.float64), **(profiles or {})}
+    here = index.vectors.search(query, candidates.documents)
+    rows = {PLAIN: csr_array((1, index.vectors.matrix.shape[1]), dtype=np.float64)}
+    rows |= {name: given(here) if callable(given) else given for name, given in (profiles or {}).items()}
     rankings = {name: rerank(candidates, row, index.vectors, weight if row.nnz else 0.0) for name, row in rows.items()}
     return Found(query, index, rows, rankings, {"engine": found - started, "rerank": perf_counter() - found})

@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles
+from shoal.corpus.searches import Search
 from shoal.corpus.tokens import STOP_WORDS
 from shoal.search.analysis import Analysis
 from shoal.search.lexicon import Lexicon
@@ -28,6 +30,10 @@ class DocumentVectors:
 
     def __len__(self) -> int:
         return self.matrix.shape[0]
+
+    def search(self, query: str, documents: np.ndarray) -> Search:
+        """A search that found these documents, as a method sees it."""
+        return Search(query, documents, self.matrix, self.terms, self.vocabulary)
 
 
 def make_vectors(analysis: Analysis) -> sp.csr_matrix:
@@ -82,3 +88,9 @@ def profile_space(
     space = sp.csr_matrix((shares, indices, indptr), shape=(len(labels), vectors.matrix.shape[1]))
     space.sum_duplicates()
     return space
+
+
+def own_profiles(profiles: Profiles, vectors: DocumentVectors) -> sp.csr_array:
+    """The original profiles of users, in the space of the documents."""
+    space = profile_space(profiles.terms, [False] * len(profiles.terms), vectors, Knowledge())
+    return sp.csr_array(profiles.counts @ space)

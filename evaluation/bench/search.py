@@ -17,7 +17,7 @@ from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.bench import Row
 from shoal.search import personal
 from shoal.search.index import Index, build_index, index_for, open_index
-from shoal.search.vectors import profile_space
+from shoal.search.vectors import own_profiles
 
 PARTS = ("query", "re-rank", "snippets")
 SHOWN = 10
@@ -53,8 +53,7 @@ def _row(name: str, index: Index, log: QueryLog, progress: Progress) -> Row:
 def _measure(index: Index, log: QueryLog, progress: Progress) -> np.ndarray:
     """Milliseconds of each part (rows) of each search (columns), by users of the log with their own profiles."""
     profiles = build_profiles(log, Knowledge().words)
-    space = profile_space(profiles.terms, [False] * len(profiles.terms), index.vectors, Knowledge())
-    mapped = csr_array(profiles.counts @ space)
+    mapped = own_profiles(profiles, index.vectors)
     events = np.random.default_rng(0).integers(0, len(log), _SEARCHES + _WARM)
     times = np.zeros((len(PARTS), len(events)))
     for column, event in enumerate(events):

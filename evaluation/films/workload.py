@@ -108,7 +108,7 @@ def make_workload(
     user = np.array([row_of[ratings.people.ids[one.person]] for one in asked], dtype=np.int32)
     documents = np.stack([one.documents for one in asked])
     relevant = np.stack([one.relevant for one in asked])
-    queries = TestQueries(user, np.array([one.query for one in asked], dtype=np.int32), documents, 0)
+    queries = TestQueries(user, np.array([one.query for one in asked], dtype=np.int32), documents, 0, pl.Series(names))
     truth = Truth("", np.arange(len(asked)), user, relevant, relevant.sum(axis=1))
     size = build_profiles(train, known.words).size[truth.users]
     no_test = make_log(pl.Series([], dtype=pl.String), pl.Series([], dtype=pl.String))

@@ -1,16 +1,18 @@
 """How much of a person's own ranking does a published profile keep? The protocol of Zhu & Xiong, for every method."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from random import Random
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
-from shoal.anonymizer.base import Assignment, Release, profiles_of
-from shoal.corpus.knowledge import Knowledge
+from shoal.anonymizer.base import Assignment, Method, Release, profiles_of
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.searches import Device
 from shoal.search.index import Index
 from shoal.search.personal import CANDIDATES
 from shoal.search.rerank import best_first, many_cosines
@@ -27,9 +29,10 @@ class TestQueries:
     __test__ = False  # the name is not a test's
 
     user: np.ndarray  # int32
-    query: np.ndarray  # int32: positions in the test log's queries
+    query: np.ndarray  # int32: positions in `texts`
     documents: np.ndarray  # queries x 100, padded with -1
     left_out: int  # queries with fewer than 60 candidates
+    texts: pl.Series  # what may be asked
 
     def __len__(self) -> int:
         return len(self.user)
@@ -53,9 +56,9 @@ def choose_queries(
     table, found = _candidates(test, np.unique(query), index, progress)
     row = np.searchsorted(np.unique(query), query)
     enough = found[row] >= FEWEST_CANDIDATES
-    return TestQueries(
-        user[enough].astype(np.int32), query[enough].astype(np.int32), table[row[enough]], int((~enough).sum())
-    )
+    left_out = int((~enough).sum())
+    user, query = user[enough].astype(np.int32), query[enough].astype(np.int32)
+    return TestQueries(user, query, table[row[enough]], left_out, test.queries)
 
 
 def _candidates(test: QueryLog, queries: np.ndarray, index: Index, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
@@ -70,10 +73,8 @@ def _candidates(test: QueryLog, queries: np.ndarray, index: Index, progress: Pro
     return table, found
 
 
-def gold(queries: TestQueries, profiles: Profiles, index: Index, known: Knowledge) -> np.ndarray:
+def gold(queries: TestQueries, own: csr_array, index: Index) -> np.ndarray:
     """Which cells of `queries.documents` are relevant: the first 30 by cosine with the user's own profile."""
-    space = profile_space(profiles.terms, [False] * len(profiles.terms), index.vectors, Knowledge())
-    own = csr_array(profiles.counts @ space)
     cosine = many_cosines(queries.documents, queries.user, own, index.vectors)
     return first_by_own(cosine, queries.documents)
 
@@ -83,13 +84,44 @@ def first_by_own(cosine: np.ndarray, documents: np.ndarray) -> np.ndarray:
     return (np.argsort(best_first(cosine), axis=1) < RELEVANT) & (documents >= 0)
 
 
-def published_cosines(
-    queries: TestQueries, release: Release, assignment: Assignment, users: pl.Series, index: Index, known: Knowledge
-) -> np.ndarray:
-    """The cosine of every candidate with the published profile of the user who asks.
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What every release is tried by: queries of users, whose own profiles are of the part before the queries."""
 
-    It is 0 for a user without a profile, whose ranking is then the engine's: that user is served, but not as a person.
-    """
-    rows, row_of = profiles_of(users, release, assignment)
-    space = profile_space(release.labels, release.generalized.tolist(), index.vectors, known)
-    return many_cosines(queries.documents, row_of[queries.user], csr_array(rows @ space), index.vectors)
+    queries: TestQueries
+    users: pl.Series
+    own: csr_array  # users x word forms
+    index: Index
+
+    def cosines(self, method: Method, release: Release, assignment: Assignment, seed: int = 0) -> np.ndarray:
+        """The cosine of every candidate with what the method chooses for who asks, at that search.
+
+        It is 0 where nothing is chosen, and the ranking is then the engine's: that user is served, but not as a person.
+        """
+        chosen, row_of = self._chosen(method, release, self._devices(method, release, assignment, seed))
+        return many_cosines(self.queries.documents, row_of, chosen, self.index.vectors)
+
+    def _chosen(self, method: Method, release: Release, devices: Mapping[int, Device]) -> tuple[csr_array, np.ndarray]:
+        """The different profiles that are chosen, and which of them at each search. Searches follow one another."""
+        queries, texts = self.queries, self.queries.texts.gather(self.queries.query).to_list()
+        rows: dict[int, csr_array] = {}
+        place: dict[int, int] = {}
+        row_of = np.zeros(len(queries), dtype=np.int64)
+        for i, (user, text) in enumerate(zip(queries.user.tolist(), texts, strict=True)):
+            documents = queries.documents[i]
+            search = self.index.vectors.search(text, documents[documents >= 0])
+            row = method.choose(search, devices[user], release)
+            rows[id(row)] = row  # held, so that no other gets its number
+            row_of[i] = place.setdefault(id(row), len(place))
+        return csr_array(vstack([*rows.values()], format="csr")), row_of
+
+    def _devices(self, method: Method, release: Release, assignment: Assignment, seed: int) -> dict[int, Device]:
+        """The device of each user who asks. Who shares a published profile holds the very same row."""
+        users = np.unique(self.queries.user).tolist()
+        rows, row_of = profiles_of(self.users, release, assignment)
+        space = profile_space(release.labels, release.generalized.tolist(), self.index.vectors, method.knowledge)
+        published = csr_array(rows @ space)
+        held = {row: csr_array(published[[row]]) for row in np.unique(row_of[users]).tolist()}
+        return {
+            user: Device(csr_array(self.own[[user]]), held[row_of[user]], Random(f"{seed} {user}")) for user in users
+        }

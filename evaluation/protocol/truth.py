@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.profiles import Profiles
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.measures.base import CLICKS, RankingMeasure, Rankings
 from shoal.evaluation.measures.registry import measures_of
@@ -40,9 +39,9 @@ class Truth:
         return np.bincount(place, weights=values) / np.bincount(place)
 
 
-def truth_of_profiles(queries: TestQueries, profiles: Profiles, index: Index, known: Knowledge) -> Truth:
-    """The first 30 candidates by cosine with the user's own profile (Zhu & Xiong)."""
-    relevant = gold(queries, profiles, index, known)
+def truth_of_profiles(queries: TestQueries, own: csr_array, index: Index) -> Truth:
+    """The first 30 candidates by cosine with the user's own profile (Zhu & Xiong), a row of `own`."""
+    relevant = gold(queries, own, index)
     return Truth("", np.arange(len(queries)), queries.user, relevant, relevant.sum(axis=1))
 
 

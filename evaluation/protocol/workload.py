@@ -18,6 +18,7 @@ from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, TestQueries, 
 from shoal.evaluation.protocol.truth import Truth, truth_of_clicks, truth_of_profiles
 from shoal.evaluation.run.cache import code_digest, read_arrays, write_arrays
 from shoal.search.index import Index, index_for
+from shoal.search.vectors import own_profiles
 
 PROFILE_TENTHS = 7
 
@@ -55,8 +56,7 @@ def searched(
     index = index_for(experiment.corpus, engine=experiment.engine, progress=progress)
     data = _digest(experiment, [train, test], [index.meta["digest"], index.engine_name])
     queries = _queries(experiment, test, index, folder, progress)
-    known = experiment.knowledge()
-    profiles = build_profiles(train, known.words)
+    profiles = build_profiles(train, experiment.knowledge().words)
     without = int((profiles.size[np.unique(queries.user)] == 0).sum())
     queries = queries.of_people_with(profiles)
     if not len(queries):
@@ -64,7 +64,10 @@ def searched(
             f"no test query of {experiment.log} finds {FEWEST_CANDIDATES} documents in {experiment.corpus} for a user "
             "with a profile: bring a larger log (each user needs 4 events) or a corpus that fits it"
         )
-    truths = (truth_of_profiles(queries, profiles, index, known), truth_of_clicks(queries, test, index))
+    truths = (
+        truth_of_profiles(queries, own_profiles(profiles, index.vectors), index),
+        truth_of_clicks(queries, test, index),
+    )
     index.close()
     there = tuple(truth for truth in truths if truth is not None)
     size, digests = profiles.size[there[0].users], {"corpus": index.meta["digest"]}
@@ -75,7 +78,7 @@ def unsearched(experiment: Experiment, log: QueryLog) -> Workload:
     """The workload of settings of which only the release is measured."""
     nothing = log.select(np.zeros(len(log), dtype=bool)).compacted()
     nobody = np.empty(0, dtype=np.int32)
-    no_queries = TestQueries(nobody, nobody, np.empty((0, 0), dtype=np.int64), 0)
+    no_queries = TestQueries(nobody, nobody, np.empty((0, 0), dtype=np.int64), 0, nothing.queries)
     return Workload(log, nothing, no_queries, (), nobody, 0, _digest(experiment, [log], []))
 
 
@@ -99,7 +102,7 @@ def _queries(experiment: Experiment, test: QueryLog, index: Index, folder: Path,
     path = folder / f"candidates-{_sha256(made_from)[:16]}.npz"
     kept = read_arrays(path)
     if kept is not None:
-        return TestQueries(kept["user"], kept["query"], kept["documents"], int(kept["left_out"]))
+        return TestQueries(kept["user"], kept["query"], kept["documents"], int(kept["left_out"]), test.queries)
     made = choose_queries(test, index, per_user, seed, progress)
     write_arrays(path, user=made.user, query=made.query, documents=made.documents, left_out=np.array(made.left_out))
     return made

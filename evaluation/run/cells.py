@@ -22,11 +22,12 @@ from shoal.evaluation.experiment.settings import Setting
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.registry import columns_of, measures
 from shoal.evaluation.measures.release import MeasuredRelease, Measurements, take_measures
-from shoal.evaluation.protocol.precision import published_cosines
+from shoal.evaluation.protocol.precision import Trial
 from shoal.evaluation.protocol.workload import Workload
 from shoal.evaluation.run.cache import plugin_digest, read_arrays, write_arrays
 from shoal.evaluation.run.timing import PeakMemory
 from shoal.search.index import Index, index_for
+from shoal.search.vectors import own_profiles
 
 _FEW = 60  # users
 NOTHING = Measurements({}, {}, np.empty(0, dtype=np.int64))
@@ -107,7 +108,7 @@ class Laboratory:
             start = time.perf_counter()
             made = method.run(self.workload.train, profiles=self.profiles, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
-        scores, measured = self._scores(made), self._measures(made, method, seed, progress)
+        scores, measured = self._scores(made, method, seed), self._measures(made, method, seed, progress)
         return Cell(scores, measured, seconds, memory.megabytes, time.perf_counter() - start)
 
     def _warm_up(self, method: Method, progress: Progress) -> None:
@@ -120,14 +121,16 @@ class Laboratory:
         with contextlib.suppress(InputError):
             method.run(few, progress=progress)
 
-    def _scores(self, made: Anonymized) -> dict[str, np.ndarray]:
-        workload = self.workload
-        if not workload.truths:  # nobody asks anything
+    @cached_property
+    def trial(self) -> Trial:
+        own = own_profiles(self.profiles, self.index.vectors)
+        return Trial(self.workload.queries, self.workload.train.users, own, self.index)
+
+    def _scores(self, made: Anonymized, method: Method, seed: int) -> dict[str, np.ndarray]:
+        if not self.workload.truths:  # nobody asks anything
             return {}
-        cosine = published_cosines(
-            workload.queries, made.release, made.assignment, workload.train.users, self.index, self.knowledge
-        )
-        return {name: values for truth in workload.truths for name, values in truth.scores(cosine).items()}
+        cosine = self.trial.cosines(method, made.release, made.assignment, seed)
+        return {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
 
     def _measures(self, made: Anonymized, method: Method, seed: int, progress: Progress) -> Measurements:
         """Attacks on the release and its utility: all, or those that are wanted."""

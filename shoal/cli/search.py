@@ -4,11 +4,13 @@ import argparse
 import textwrap
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from secrets import SystemRandom
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import profile_of
+from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import read_release
 from shoal.cli.options import add_knowledge_options, bar, knowledge_of, print_json
 from shoal.corpus.errors import InputError
@@ -16,10 +18,11 @@ from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog, find_user
+from shoal.corpus.searches import Chooser, Device
 from shoal.search.index import Index, index_for
 from shoal.search.personal import CANDIDATES, DEFAULT_WEIGHT, PLAIN, Found, Result, search
 from shoal.search.query import MAX_CHARACTERS, parse_query
-from shoal.search.vectors import profile_space
+from shoal.search.vectors import own_profiles, profile_space
 
 _PERSONAL = "personal"  # the name of the ranking by the user's profile
 _REASONS = 6  # parts of a score that are printed; --json has them all
@@ -74,7 +77,7 @@ def run_search(options: argparse.Namespace) -> None:
     with bar() as progress:
         index = index_for(options.corpus, engine=options.engine, progress=progress)
         profile, whose = _profile(options, index, progress)
-        found = search(index, options.query, {_PERSONAL: profile} if profile.nnz else {}, options.weight)
+        found = search(index, options.query, {} if profile is None else {_PERSONAL: profile}, options.weight)
         answer = _answer(found, whose, options.limit)
     if options.json:
         print_json(asdict(answer))
@@ -99,10 +102,10 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--log and --release need --user, whose profile orders the results")
 
 
-def _profile(options: argparse.Namespace, index: Index, progress: Progress) -> tuple[csr_array, str]:
-    """The profile that orders the results, in the space of the documents, and what it is called."""
+def _profile(options: argparse.Namespace, index: Index, progress: Progress) -> tuple[csr_array | Chooser | None, str]:
+    """What orders the results, in the space of the documents, and what it is called."""
     if options.user is None:
-        return csr_array((1, len(index.vectors.terms))), ""
+        return None, ""
     log = load_log(options.log, progress=progress)[0] if options.log else None
     if log is not None:
         find_user(options.user, log.users)
@@ -113,26 +116,29 @@ def _profile(options: argparse.Namespace, index: Index, progress: Progress) -> t
 
 
 def _own_profile(options: argparse.Namespace, index: Index, log: QueryLog) -> csr_array:
-    known = knowledge_of(options)
-    one = build_profiles(log.for_users(np.array([find_user(options.user, log.users)])), known.words)
-    return csr_array(one.counts @ profile_space(one.terms, [False] * len(one.terms), index.vectors, known))
+    one = log.for_users(np.array([find_user(options.user, log.users)]))
+    return own_profiles(build_profiles(one, knowledge_of(options).words), index.vectors)
 
 
-def _published_profile(options: argparse.Namespace, index: Index, log: QueryLog | None) -> csr_array:
-    """That of a user of the log, who may have been suppressed, or without a log of a user of the release."""
+def _published_profile(options: argparse.Namespace, index: Index, log: QueryLog | None) -> Chooser:
+    """What the release's method uses for a user of the log, who may have been suppressed, or of the release."""
     stored = read_release(options.release)
     if log is None:
         find_user(options.user, stored.assignment.users)
-    release = stored.release
+    release, manifest = stored.release, stored.manifest
+    method = make_method(manifest.method, manifest.parameters, stored.knowledge)
     space = profile_space(release.labels, release.generalized, index.vectors, stored.knowledge)
-    return csr_array(profile_of(options.user, release, stored.assignment) @ space)
+    published = csr_array(profile_of(options.user, release, stored.assignment) @ space)
+    own = csr_array(published.shape) if log is None else _own_profile(options, index, log)
+    device = Device(own, published, SystemRandom())
+    return lambda search: method.choose(search, device, release)
 
 
 def _answer(found: Found, whose: str, limit: int) -> Answer:
     name = next(reversed(found.rankings))
     shown = tuple(_shown(result, found, name) for result in found.results([name], slice(limit))[name])
     suggestion = found.index.engine.suggest(found.query) or ""
-    return Answer(found.query, "no profile" if name == PLAIN else whose, suggestion, shown)
+    return Answer(found.query, whose if found.profiles[name].nnz else "no profile", suggestion, shown)
 
 
 def _shown(result: Result, found: Found, name: str) -> Shown:

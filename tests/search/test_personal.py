@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.searches import Search
 from shoal.search import personal
 from shoal.search.index import Index
 from shoal.search.rerank import rerank
@@ -38,6 +39,21 @@ def test_every_profile_reorders_the_same_candidates_with_the_one_weight(news: In
         alone = rerank(candidates, found.profiles[name], news.vectors, personal.DEFAULT_WEIGHT)
         assert found.rankings[name].documents.tolist() == alone.documents.tolist()
         assert found.rankings[name].scores.tolist() == alone.scores.tolist()
+
+
+def test_what_is_chosen_at_the_search_sees_the_candidates_and_ranks_as_if_it_had_been_given(news: Index) -> None:
+    seen: list[Search] = []
+
+    def choose(search: Search) -> csr_array:
+        seen.append(search)
+        return search.row({"court": 2, "unicorns": 7})
+
+    found = personal.search(news, QUERY, {"chosen": choose, "given": vector(news, {"court": 2})})
+    assert found.rankings["chosen"].scores.tolist() == found.rankings["given"].scores.tolist()
+    assert (seen[0].query, seen[0].documents.tolist()) == (QUERY, found.rankings[personal.PLAIN].documents.tolist())
+    asked = seen[0].candidates[:, [seen[0].column["trump"]]].toarray()
+    assert (asked > 0).mean() > 0.5
+    assert seen[0].forms[seen[0].column["trump"]] == "trump"
 
 
 def test_an_empty_profile_has_no_say(news: Index) -> None:

@@ -13,9 +13,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 
+from shoal.anonymizer.base import Method, mean_profile
 from shoal.anonymizer.base import Release as PublicRelease
-from shoal.anonymizer.base import mean_profile
 from shoal.anonymizer.claims import Verdict
+from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import StoredRelease, read_release
 from shoal.corpus.errors import InputError, NotFound
 from shoal.corpus.profiles import Profiles
@@ -171,6 +172,12 @@ class Published:
     @property
     def release(self) -> PublicRelease:
         return self.loaded.stored.release
+
+    @cached_property
+    def method(self) -> Method:
+        """The method that made it, and that says what is used at a search."""
+        stored = self.loaded.stored
+        return make_method(stored.manifest.method, stored.manifest.parameters, stored.knowledge)
 
     def profiles_of(self, user: int) -> np.ndarray:
         """The published profiles that a user is behind: one, several (sessions), or none (suppressed)."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from secrets import SystemRandom
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,6 +13,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import PeopleKind, QueryLog
+from shoal.corpus.searches import Chooser, Device
 from shoal.search.index import Index, index_for
 from shoal.search.vectors import profile_space
 from shoal.webapp.core.logs import ServedLog
@@ -20,6 +22,7 @@ from shoal.webapp.core.releases import LoadedRelease, Published, publish_beside
 from shoal.webapp.core.settings import Settings
 
 _KEPT_RELEASES = 8
+_KEPT_DEVICES = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +94,25 @@ class SearchService:
         """A release made ready for searching; the last few are kept, since they never change."""
         profiles = self.crowd.profiles if self.crowd is not None else None
         return lru_cache(_KEPT_RELEASES)(lambda loaded: publish_beside(loaded, profiles, self.index.vectors))
+
+    def chooser(self, published: Published, profiles: np.ndarray, user: int | None = None) -> Chooser:
+        """What re-ranks a search of a user of the log, or of somebody unknown with these published profiles."""
+        nobody = csr_array((1, len(self.index.vectors.terms)))
+        device = (
+            Device(nobody, published.in_corpus(profiles), SystemRandom())
+            if user is None
+            else self._devices(published, user)
+        )
+        return lambda search: published.method.choose(search, device, published.release)
+
+    @cached_property
+    def _devices(self) -> Callable[[Published, int], Device]:
+        """The device of a user that everybody may see, whose part the server plays. It remembers what it said."""
+        return lru_cache(_KEPT_DEVICES)(
+            lambda published, user: Device(
+                self.own_profile(np.array([user])), published.in_corpus(published.profiles_of(user)), SystemRandom()
+            )
+        )
 
 
 def start_service(settings: Settings, served: ServedLog, progress: Progress = silent) -> SearchService:

@@ -12,11 +12,12 @@ from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.measures.precision import FREE, share_kept
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
-from shoal.evaluation.protocol.precision import TestQueries, choose_queries, published_cosines
+from shoal.evaluation.protocol.precision import Trial, choose_queries
 from shoal.evaluation.protocol.truth import Truth, truth_of_profiles
 from shoal.evaluation.protocol.workload import split_by_time
 from shoal.evaluation.statistics import intervals
 from shoal.search.index import Index
+from shoal.search.vectors import own_profiles
 
 _VICTIMS = 500  # of each attack
 _USERS = 200  # whose queries are tried
@@ -46,13 +47,14 @@ def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, pr
     queries = queries.of_people_with(profiles)
     if not len(queries):
         return {}
-    truth = truth_of_profiles(queries, profiles, index, method.knowledge)
+    trial = Trial(queries, train.users, own_profiles(profiles, index.vectors), index)
+    truth = truth_of_profiles(queries, trial.own, index)
     try:
-        scores = _scores(train, queries, truth, index, method, seed, progress)
+        scores = _scores(train, trial, truth, method, seed, progress)
     except InputError:
         return {}
     controls = [make_method(name, {}, method.knowledge) for name in FREE]
-    floor = max(_scores(train, queries, truth, index, control, seed, progress)["ap10"] for control in controls)
+    floor = max(_scores(train, trial, truth, control, seed, progress)["ap10"] for control in controls)
     ends = {f"kept_{end}": float(share_kept(scores[f"ap10_{end}"], floor)) for end in ("low", "high")}
     return scores | ends | {"kept": float(share_kept(scores["ap10"], floor)), "queries": float(len(queries))}
 
@@ -65,10 +67,9 @@ def _some_users(test: QueryLog, seed: int) -> QueryLog:
 
 
 def _scores(
-    train: QueryLog, queries: TestQueries, truth: Truth, index: Index, method: Method, seed: int, progress: Progress
+    train: QueryLog, trial: Trial, truth: Truth, method: Method, seed: int, progress: Progress
 ) -> dict[str, float]:
     made = method.run(train, seed=seed, progress=progress)
-    cosine = published_cosines(queries, made.release, made.assignment, train.users, index, method.knowledge)
-    scores = truth.scores(cosine)
+    scores = truth.scores(trial.cosines(method, made.release, made.assignment, seed))
     low, high = intervals(scores["ap10"][None, :], seed=seed)[0].tolist()
     return {name: float(values.mean()) for name, values in scores.items()} | {"ap10_low": low, "ap10_high": high}

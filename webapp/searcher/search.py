@@ -8,6 +8,7 @@ from flask import make_response, redirect, request
 from flask.typing import ResponseReturnValue
 from scipy.sparse import csr_array
 
+from shoal.corpus.searches import Chooser
 from shoal.search.personal import PLAIN, Found, Result, search
 from shoal.search.rerank import Ranking
 from shoal.webapp.core.context import service
@@ -66,11 +67,12 @@ class Comparison:
 
 def search_for(question: Question, asker: Asker, service: SearchService) -> Found:
     """The same candidates under each profile of who asks."""
-    profiles: dict[str, csr_array] = {}
-    if asker.person is not None:
-        profiles[PERSONALIZED] = service.own_profile(np.array([asker.person.row]))
+    profiles: dict[str, csr_array | Chooser] = {}
+    user = asker.person.row if asker.person is not None else None
+    if user is not None:
+        profiles[PERSONALIZED] = service.own_profile(np.array([user]))
     if asker.published is not None:
-        profiles[ANONYMIZED] = asker.published.in_corpus(asker.profiles)
+        profiles[ANONYMIZED] = service.chooser(asker.published, asker.profiles, user)
     return search(service.index, question.query, profiles, question.weight)
 
 

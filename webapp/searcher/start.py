@@ -10,6 +10,7 @@ from flask import request
 from scipy.sparse import csr_array
 
 from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.searches import Search
 from shoal.corpus.tokens import STOP_WORDS
 from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES
 from shoal.search.index import Index
@@ -50,7 +51,8 @@ def showcase(published: Published, service: SearchService) -> Showcase | None:
     best: tuple[int, Showcase] | None = None
     for query in _shared_terms(service):
         found = service.index.engine.candidates(query).documents
-        tops = [_tops(found, person, published, service) for person in service.featured[:_PEOPLE]]
+        search = service.index.vectors.search(query, found)
+        tops = [_tops(search, person, published, service) for person in service.featured[:_PEOPLE]]
         for a, b in combinations(range(len(tops)), 2):
             (own_a, kept_a), (own_b, kept_b) = tops[a], tops[b]
             score = 4 * (PAGE_SIZE - len(set(own_a) & set(own_b))) + kept_a + kept_b
@@ -71,13 +73,11 @@ def _shared_terms(service: SearchService) -> Iterator[str]:
             yield service.profiles.terms[term]
 
 
-def _tops(
-    found: np.ndarray, person: Person, published: Published, service: SearchService
-) -> tuple[tuple[int, ...], int]:
-    """The first ten by the own profile, and how many of them are in the first ten by the group's."""
-    own = _first(found, service.own_profile(np.array([person.row])), service)
-    group = _first(found, published.in_corpus(published.profiles_of(person.row)), service)
-    return own, len(set(own) & set(group))
+def _tops(search: Search, person: Person, published: Published, service: SearchService) -> tuple[tuple[int, ...], int]:
+    """The first ten by the own profile, and how many of them are in the first ten by what the release gives."""
+    chosen = service.chooser(published, published.profiles_of(person.row), person.row)(search)
+    own = _first(search.documents, service.own_profile(np.array([person.row])), service)
+    return own, len(set(own) & set(_first(search.documents, chosen, service)))
 
 
 def _first(found: np.ndarray, profile: csr_array, service: SearchService) -> tuple[int, ...]:

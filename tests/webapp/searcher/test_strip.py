@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.registry import make_method
 from shoal.evaluation.measures.precision import share_kept
-from shoal.evaluation.protocol.precision import choose_queries, published_cosines
+from shoal.evaluation.protocol.precision import Trial, choose_queries
 from shoal.evaluation.protocol.truth import truth_of_profiles
+from shoal.search.vectors import own_profiles
 from shoal.webapp.core.dial import RISKS, choose
 from shoal.webapp.core.releases import ReleaseSummary
 from shoal.webapp.core.service import SearchService
@@ -26,13 +27,13 @@ def test_the_three_marks_are_those_of_the_evaluation_on_the_same_queries(client:
     people = here.people.find(limit=5)
     events = here.log.select(np.isin(here.log.user, [person.row for person in people]))
     queries = choose_queries(events, here.index, per_user=4)
-    truth = truth_of_profiles(queries, here.profiles, here.index, here.knowledge)
+    trial = Trial(queries, here.log.users, own_profiles(here.profiles, here.index.vectors), here.index)
+    truth = truth_of_profiles(queries, trial.own, here.index)
     current = app.extensions["shoal.releases"].current().stored
-    average = make_method("everyone", {}, here.knowledge).run(here.log)
+    method = make_method("everyone", {}, here.knowledge)
+    average = method.run(here.log)
     made = {"ap10": (current.release, current.assignment), "everyone": (average.release, average.assignment)}
-    cosine = {
-        name: published_cosines(queries, *one, here.log.users, here.index, here.knowledge) for name, one in made.items()
-    }
+    cosine = {name: trial.cosines(method, *one) for name, one in made.items()}
     cosine["plain"] = np.zeros(queries.documents.shape)
     texts = events.queries.gather(queries.query).to_list()
     served = [_quality(client, here.people.at(int(u)).key, text) for u, text in zip(queries.user, texts, strict=True)]

@@ -1,0 +1,56 @@
+"""What is known at one search? The server's side: query and candidates. The device's side: who asks, and by what luck.
+
+A method chooses by both what re-ranks the search (`Method.choose`). All profiles here are rows over the word forms of
+the documents, the columns of their vectors, so that what is chosen can rank at once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+
+import numpy as np
+from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A query and its candidates, the engine's best first: what the server knows before anybody said anything."""
+
+    query: str
+    documents: np.ndarray  # rows of `vectors`
+    vectors: csr_array  # of all documents x word forms
+    forms: Sequence[str]  # of each column
+    column: Mapping[str, int]  # of every word that the documents hold, spelled as its form or not
+
+    @cached_property
+    def candidates(self) -> csr_array:
+        """The vectors of the candidates, read when a method first asks for them."""
+        return csr_array(self.vectors[self.documents])
+
+    def row(self, weights: Mapping[str, float]) -> csr_array:
+        """A profile of some words; those that no document holds are left out."""
+        held = [word for word in weights if word in self.column]
+        columns = np.array([self.column[word] for word in held], dtype=np.int64)
+        values = np.array([weights[word] for word in held], dtype=float)
+        row = csr_array((values, columns, [0, len(held)]), shape=(1, len(self.forms)))
+        row.sum_duplicates()
+        return row
+
+
+@dataclass(frozen=True, eq=False)
+class Device:
+    """Who searches, as nobody but the person's own device knows it.
+
+    It lives as long as its pseudonym does: in `said` a method remembers from search to search. An evaluation seeds the
+    random numbers, so that it can be run again; in service they are the platform's (`secrets.SystemRandom`).
+    """
+
+    own: csr_array  # the original profile; empty where nobody knows it
+    published: csr_array  # what the release publishes of the person; empty where that is nothing
+    random: Random
+    said: dict[str, str] = field(default_factory=dict)  # what was answered to each query
+
+
+# What re-ranks a search, once its candidates are known.
+Chooser = Callable[[Search], csr_array]
