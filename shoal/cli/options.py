@@ -1,11 +1,15 @@
-"""What commands share: which log, taxonomy, directory and dictionary; progress bars, JSON and the one table."""
+"""What commands share: which log, knowledge, instance and database; progress bars, JSON and the one table."""
 
 import argparse
 import json
+import os
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
@@ -14,6 +18,9 @@ from shoal.corpus.logs import load_log
 from shoal.corpus.logs.aol import Rejected
 from shoal.corpus.progress import Progress, TerminalBar
 from shoal.corpus.querylog import QueryLog
+from shoal.webapp.core.settings import Settings, default_instance
+
+DATABASE = "SHOAL_DATABASE"
 
 
 def add_log_options(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +34,44 @@ def add_knowledge_options(parser: argparse.ArgumentParser) -> None:
         "--directory", type=Path, help="a topic directory: DMOZ content.rdf or path<TAB>title<TAB>description lines"
     )
     parser.add_argument("--dictionary", choices=DICTIONARIES, default="", help="which tokens count as terms")
+
+
+def add_instance_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--instance", type=Path, help="the folder of accounts, runs and releases")
+    parser.add_argument(
+        "--database", default="", metavar="URL|@FILE",
+        help="a database other than SQLite in that folder; one with a password in a file that you alone can read, or "
+        f"in the environment as {DATABASE}",
+    )  # fmt: skip
+
+
+def instance_settings(options: argparse.Namespace, **more: Any) -> Settings:
+    return Settings(
+        instance=options.instance or default_instance(), database_url=database_address(options.database), **more
+    )
+
+
+def database_address(given: str) -> str:
+    """Where the database is. A password on the command line would stand in the list of all processes."""
+    if not given:
+        return os.environ.get(DATABASE, "")
+    if given.startswith("@"):
+        return _kept_address(Path(given[1:]))
+    if urlsplit(given).password is not None:
+        raise InputError(
+            f"--database holds a password, which everybody on this machine could see: write the address into a file of "
+            f"your own and give --database @FILE, or set {DATABASE}"
+        )
+    return given
+
+
+def _kept_address(path: Path) -> str:
+    try:
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise InputError(f"{path} can be read by others: run `chmod 600 {path}`")
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: give --database @FILE with the address in it") from error
 
 
 def whole_number(option: str, least: int) -> Callable[[str], int]:

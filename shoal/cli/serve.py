@@ -3,19 +3,22 @@
 import argparse
 import os
 import sys
-from pathlib import Path
 
+from shoal.cli.options import add_instance_options, instance_settings
 from shoal.cli.setup import add_data_options, set_up
-from shoal.webapp.core.settings import Settings, default_instance, is_local
+from shoal.webapp.core.settings import Settings, is_local
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_data_options(parser)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--instance", type=Path, help="the folder of accounts, runs and releases")
-    parser.add_argument("--database", default="", metavar="URL", help="a database other than SQLite in that folder")
+    add_instance_options(parser)
     parser.add_argument("--hosts", default="", metavar="NAME,...", help="the names by which browsers may reach it")
+    parser.add_argument(
+        "--proxies", default="", metavar="ADDRESS,...",
+        help="addresses or networks of proxies before the server, which tell who asks (X-Forwarded-For)",
+    )  # fmt: skip
     parser.add_argument("--tls", action="store_true", help="behind a proxy that speaks TLS: cookies are marked Secure")
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     parser.add_argument("--threads", type=int, default=8, help="threads in each process")
@@ -40,22 +43,29 @@ def run_serve(options: argparse.Namespace) -> None:
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    return Settings(
+    return instance_settings(
+        options,
         data=options.data,
         corpus=options.corpus,
         log=options.log,
-        instance=options.instance or default_instance(),
-        database_url=options.database,
         host=options.host,
         port=options.port,
-        hosts=tuple(name.strip() for name in options.hosts.split(",") if name.strip()),
+        hosts=_listed(options.hosts),
+        proxies=_listed(options.proxies),
         tls=options.tls,
         levels=not options.no_levels,
     )
 
 
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def warn_of_public_address(settings: Settings) -> None:
     """What a server that others can reach should not be without."""
+    if settings.tls and not settings.proxies:
+        print("shoal: all log-ins come from one address, that of the proxy: declare it by --proxies, so that nobody "
+              "else's tries count as yours", file=sys.stderr)  # fmt: skip
     if is_local(settings.host):
         return
     if not settings.tls:

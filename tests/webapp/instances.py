@@ -29,6 +29,7 @@ from shoal.corpus.people.simulated import simulate_log, write_log
 from shoal.webapp import create_app
 from shoal.webapp.core.accounts import create_account
 from shoal.webapp.core.logs import register_log
+from shoal.webapp.core.roles import ADMINISTRATOR
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database
 from shoal.webapp.jobs import worker
@@ -219,7 +220,7 @@ def open_panel(log: Path, instance: Path, url: str = "") -> Panel:
     settings = Settings(log=str(log), instance=instance, database_url=url, levels=False)
     app = create_app(settings)
     database: Database = app.extensions["shoal.database"]
-    create_account(database, NAME, PASSWORD)
+    create_account(database, NAME, PASSWORD, ADMINISTRATOR)
     client = app.test_client()
     assert log_in(client).status_code == 302
     return Panel(app, client, settings, database)
@@ -263,7 +264,7 @@ def served(
             url = f"http://127.0.0.1:{settings.port}"
             wait_for_answer(f"{url}/healthz", process, said)
             database = Database(settings.database)
-            create_account(database, NAME, PASSWORD)
+            create_account(database, NAME, PASSWORD, ADMINISTRATOR)
             yield LiveServer(url, said, settings, database)
             database.close()
         finally:

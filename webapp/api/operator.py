@@ -10,10 +10,18 @@ from flask_wtf.csrf import generate_csrf
 from shoal.corpus.errors import Conflict
 from shoal.evaluation.run.results import told
 from shoal.webapp.api import operator_schemas as s
-from shoal.webapp.core.accounts import change_password
 from shoal.webapp.core.activation import NeedsConfirmation, activate, history, roll_back
 from shoal.webapp.core.context import database, service, settings
-from shoal.webapp.core.login import account, enter, guard, leave, tend_after_change, try_to_log_in
+from shoal.webapp.core.login import (
+    account,
+    enter,
+    guard,
+    leave,
+    note_download,
+    set_own_password,
+    tend_after_change,
+    try_to_log_in,
+)
 from shoal.webapp.core.logs import get_log, list_logs
 from shoal.webapp.core.serving import add_choice, corpora
 from shoal.webapp.core.serving import logs as choosable_logs
@@ -30,6 +38,7 @@ api = APIBlueprint("api_operator", __name__, url_prefix="/api/v1/admin", tag="op
 
 api.before_request(guard)
 api.after_request(tend_after_change)
+api.after_request(note_download)
 
 
 @api.post("/session")
@@ -52,7 +61,8 @@ def session() -> dict[str, Any]:
 
 
 def _session() -> dict[str, Any]:
-    return {"name": account().name, "must_change": account().must_change, "csrf_token": generate_csrf()}
+    own = {name: getattr(account(), name) for name in ("name", "role", "must_change")}
+    return {**own, "csrf_token": generate_csrf()}
 
 
 @api.delete("/session")
@@ -68,7 +78,7 @@ def log_out() -> str:
 @api.output({}, status_code=204)
 @api.doc(summary="Change the password; every log-in of the account ends")
 def set_password(given: dict[str, str]) -> str:
-    change_password(database(), account(), given["old"], given["new"])
+    set_own_password(given["old"], given["new"])
     return ""
 
 

@@ -5,6 +5,7 @@ from apiflask.fields import Boolean, DateTime, Dict, File, Float, Integer, List,
 from apiflask.validators import Length, OneOf, Range
 
 from shoal.webapp.core.accounts import MOST_LETTERS
+from shoal.webapp.core.roles import ROLES
 from shoal.webapp.database.models import PREVIEW, RUN, STATES
 from shoal.webapp.jobs.evaluation import LEVELS, THOROUGH
 from shoal.webapp.operator.releases import LONGEST_NOTE
@@ -18,6 +19,7 @@ class LogInIn(Schema):
 
 class SessionOut(Schema):
     name = String()
+    role = String(validate=OneOf(ROLES))
     must_change = Boolean(metadata={"description": "a one-time password: change it first"})
     csrf_token = String()
 

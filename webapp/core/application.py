@@ -7,18 +7,32 @@ from flask_wtf.csrf import CSRFProtect
 
 from shoal.corpus.progress import Progress, silent
 from shoal.webapp import api
+from shoal.webapp.api import access
 from shoal.webapp.api import operator as operator_api
 from shoal.webapp.api import searcher as searcher_api
 from shoal.webapp.core import errors, formats, headers, health, serving
 from shoal.webapp.core.instance import open_database
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.jobs.worker import tend
-from shoal.webapp.operator import compare, data, evaluations, login, methods, overview, panel, releases, runs
+from shoal.webapp.operator import (
+    accounts,
+    audit,
+    compare,
+    data,
+    evaluations,
+    login,
+    methods,
+    overview,
+    panel,
+    releases,
+    runs,
+)
 from shoal.webapp.searcher import answer, attack, attack_map, document, knows, mine, pages, people, search, start, why
 
 # Each adds its routes to the pages when it is imported.
 PAGES = (start, search, why, people, knows, attack, attack_map, answer, mine, document)
-PANEL = (login, overview, methods, runs, compare, releases, evaluations, data)
+PANEL = (login, overview, methods, runs, compare, releases, evaluations, data, accounts, audit)
+OF_PROGRAMS = (access,)  # adds to the operator's API
 csrf = CSRFProtect()
 
 

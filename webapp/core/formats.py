@@ -66,6 +66,11 @@ def label_words(label: str) -> str:
     return f"any {name.replace('_', ' ')}" if rest.isdigit() else label.replace("_", " ")
 
 
+def defused(cell: str) -> str:
+    """A cell of a CSV file that no spreadsheet takes for a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
 def safe_link(address: str) -> str:
     """The address if it leads to the web, else an empty string."""
     cleaned = address.strip()

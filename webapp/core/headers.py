@@ -1,12 +1,15 @@
 """What may a page do in a browser? Only what it brings itself: no foreign request, no inline code, no frame."""
 
+import ipaddress
+from collections.abc import Iterable
 from functools import partial
 from urllib.parse import urlsplit
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import SecurityError
 
-from shoal.webapp.core.settings import Settings
+from shoal.webapp.core.settings import Network, Settings
 
 _OTHER_NAME = "This server does not answer to that name. Its operator declares names by `shoal serve --hosts`.\n"
 _POLICY = "; ".join(
@@ -28,6 +31,29 @@ HEADERS = {
 }
 
 
+class TrustedProxies:
+    """Who asks is who connects, but for declared proxies: they are believed when they say who connected to them.
+
+    The header is read from its end. What stands before the first address that is no proxy anybody could have written.
+    """
+
+    def __init__(self, app: WSGIApplication, proxies: tuple[Network, ...]) -> None:
+        self._app, self._proxies = app, proxies
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        passed = [part.strip() for part in environ.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
+        while passed and self._is_proxy(environ.get("REMOTE_ADDR", "")):
+            environ["REMOTE_ADDR"] = passed.pop()
+        return self._app(environ, start_response)
+
+    def _is_proxy(self, text: str) -> bool:
+        try:
+            address = ipaddress.ip_address(text)
+        except ValueError:
+            return False
+        return any(address in network for network in self._proxies)
+
+
 def register(app: Flask, settings: Settings) -> None:
     app.config.update(
         MAX_CONTENT_LENGTH=settings.max_upload,
@@ -37,6 +63,8 @@ def register(app: Flask, settings: Settings) -> None:
         # The token is what protects a form; a referrer to compare is never sent.
         WTF_CSRF_SSL_STRICT=False,
     )
+    if settings.trusted:
+        app.wsgi_app = TrustedProxies(app.wsgi_app, settings.trusted)  # type: ignore[method-assign]
     if settings.names is not None:
         app.before_request(partial(_refuse_other_names, settings.names))
     app.after_request(_add_headers)

@@ -14,7 +14,7 @@ from shoal.corpus.errors import Conflict, InputError
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.folders import alone, cache_folder
 from shoal.search.index import Index
-from shoal.webapp.core.accounts import create_first_account
+from shoal.webapp.core.accounts import create_first_account, write_one_time
 from shoal.webapp.core.activation import activate
 from shoal.webapp.core.logs import ServedLog, find_log, register_log
 from shoal.webapp.core.releases import ActiveReleases
@@ -141,7 +141,7 @@ def open_database(settings: Settings) -> Database:
     with _start(settings):
         database.upgrade()
         follow_uploads(database, settings.instance)
-        _tell_password(create_first_account(database))
+        _tell_password(settings, create_first_account(database))
         tend_running(database)
     return database
 
@@ -173,9 +173,11 @@ def _entered(database: Database, log: ServedLog) -> int:
     return found
 
 
-def _tell_password(password: str | None) -> None:
+def _tell_password(settings: Settings, password: str | None) -> None:
     if password is not None:
-        print(f"\n  First start: log in at /admin as  admin  with the one-time password  {password}\n", flush=True)
+        path = write_one_time(settings.instance, "admin", password)
+        print(f"\n  First start: log in at /admin as  admin  with the one-time password  {password}\n"
+              f"  It is good for 24 hours, and stands in {path} until it is changed.\n", flush=True)  # fmt: skip
 
 
 def _first_release(database: Database, settings: Settings, served: ServedLog, index: Index, progress: Progress) -> None:

@@ -1,27 +1,26 @@
-"""Who is logged in, and who may try? One guard for the panel and its API; tries are counted for all processes."""
-
-import hashlib
-from datetime import timedelta
+"""Who is logged in? One guard for the panel and its API, which asks for the role that a route needs."""
 
 from flask import Response, abort, current_app, flash, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import delete, func, select
 
-from shoal.corpus.errors import InputError
-from shoal.webapp.core.accounts import check_password, end_visit, find_visitor, start_visit
+from shoal.corpus.errors import InputError, Refused
+from shoal.webapp.core.accounts import (
+    change_password,
+    check_password,
+    end_visit,
+    find_account,
+    find_visitor,
+    forget_one_time,
+    start_visit,
+)
+from shoal.webapp.core.audit import record
 from shoal.webapp.core.context import database, settings
-from shoal.webapp.database import Account, Attempt
-from shoal.webapp.database.models import now
+from shoal.webapp.core.roles import DOWNLOADS, OPEN, OPERATOR, OWN, is_at_least, least_role
+from shoal.webapp.core.throttle import begin_try, end_try
+from shoal.webapp.database import Account
 from shoal.webapp.jobs.worker import tend
 
 _VISIT = "visit"  # what a session remembers of a log-in
-# Every other route of the panel and of its API is closed.
-_OPEN = {"operator.login", "api_operator.log_in"}
-_WITH_ONE_TIME_PASSWORD = {
-    "operator.password", "operator.logout", "api_operator.set_password", "api_operator.log_out", "api_operator.session",
-}  # fmt: skip
-# Tries that failed, from one address; who succeeds is not slowed down.
-LIMITS = ((timedelta(minutes=1), 8), (timedelta(hours=1), 60))
 
 
 def visitor() -> Account | None:
@@ -34,8 +33,14 @@ def visitor() -> Account | None:
 
 
 def is_operator() -> bool:
+    """Whether somebody is logged in who may see what was never active."""
+    return has_role(OPERATOR)
+
+
+def has_role(role: str) -> bool:
+    """Whether somebody with that role, or a higher one, is logged in by a password of their own."""
     account = visitor()
-    return account is not None and not account.must_change
+    return account is not None and not account.must_change and is_at_least(account.role, role)
 
 
 def account() -> Account:
@@ -62,22 +67,35 @@ def leave() -> None:
 
 def guard() -> ResponseReturnValue | None:
     """Before every request to the panel or its API: who may not enter is led to the log-in, or refused."""
-    if request.endpoint in _OPEN:
+    if request.endpoint in OPEN:
         return None
-    if visitor() is None:
+    account = visitor()
+    if account is None:
         return _lead(401, url_for("operator.login", next=request.full_path.rstrip("?")))
-    if not is_operator() and request.endpoint not in _WITH_ONE_TIME_PASSWORD:
+    if account.must_change and request.endpoint not in OWN:
         if _is_page():
             flash("This password was for one time only: choose your own now.")
         return _lead(403, url_for("operator.password"))
+    wanted = least_role(request.endpoint, reading=_is_reading())
+    if request.endpoint not in OWN and not is_at_least(account.role, wanted):
+        raise Refused(f"this is for an {wanted}, and you are a {account.role}: ask an administrator")
     if _is_reading():
         tend(database(), settings())
     return None
 
 
+def note_download(response: Response) -> Response:
+    """Who took which file away is written down; what was taken cannot be called back."""
+    name = (request.endpoint or "").rpartition(".")[2]
+    if name in DOWNLOADS and response.status_code == 200 and request.method == "GET":
+        what = "/".join(str(value) for value in (request.view_args or {}).values())
+        record(database(), f"download.{DOWNLOADS[name]}", account().name, what)
+    return response
+
+
 def tend_after_change(response: Response) -> Response:
     """What a change added begins at once. The change itself is done, so that trouble here is only noted."""
-    if not _is_reading() and is_operator():
+    if not _is_reading() and has_role(OPERATOR):
         try:
             tend(database(), settings())
         except InputError as error:
@@ -98,30 +116,19 @@ def _is_reading() -> bool:
 
 
 def try_to_log_in(name: str, password: str) -> Account | None:
-    """The account, if the password is right. A try counts before it is looked at, so that many at once gain nothing."""
-    attempt = _begin(_address())
+    """The account, if the password is right. The audit names no name that is none: it may be a password, misplaced."""
+    attempt = begin_try(name)
     account = check_password(database(), name, password)
-    if account is not None:
-        with database().writing() as opened:
-            opened.execute(delete(Attempt).where(Attempt.id == attempt))
+    if account is None:
+        known = find_account(database(), name)
+        record(database(), "login.failed", known.name if known else "")
+        return None
+    end_try(attempt)
+    record(database(), "login", account.name)
     return account
 
 
-def _begin(address: str) -> int:
-    moment = now()
-    tries = select(func.count()).select_from(Attempt).where(Attempt.address == address)
-    with database().writing() as opened:
-        opened.execute(delete(Attempt).where(Attempt.at < moment - max(span for span, _ in LIMITS)))
-        if any((opened.scalar(tries.where(Attempt.at >= moment - span)) or 0) >= most for span, most in LIMITS):
-            abort(429)
-        attempt = Attempt(address=address, at=moment)
-        opened.add(attempt)
-        opened.flush()
-        return attempt.id
-
-
-def _address() -> str:
-    """What tells one address from another; the address itself is not kept."""
-    key = current_app.secret_key
-    assert isinstance(key, bytes)
-    return hashlib.blake2b((request.remote_addr or "").encode(), key=key, digest_size=32).hexdigest()
+def set_own_password(old: str, new: str) -> None:
+    """Change the password of who is logged in; the file that held a one-time password goes."""
+    change_password(database(), account(), old, new)
+    forget_one_time(settings().instance, account().name)

@@ -12,6 +12,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.store.folders import state_folder
 
 _SECRET = "secret.key"
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def default_instance() -> Path:
@@ -30,6 +31,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     hosts: tuple[str, ...] = ()  # the names by which browsers may reach it; loopback's always
+    proxies: tuple[str, ...] = ()  # addresses and networks of those who may say for whom they ask
     tls: bool = False  # behind a proxy that speaks TLS: cookies are marked Secure
     debug: bool = False
     max_upload: int = 256 * 2**20  # bytes
@@ -61,6 +63,14 @@ class Settings:
         if not self.hosts and not is_local(self.host):
             return None
         return frozenset({*self.hosts, "localhost", "127.0.0.1", "::1", self.host})
+
+    @property
+    def trusted(self) -> tuple[Network, ...]:
+        """The proxies that are believed when they say who asks."""
+        try:
+            return tuple(ipaddress.ip_network(text, strict=False) for text in self.proxies)
+        except ValueError as error:
+            raise InputError(f"--proxies {','.join(self.proxies)}: expected addresses or networks ({error})") from error
 
     def protect_folder(self) -> None:
         """The instance folder is its owner's alone, also one that was made by hand."""
@@ -94,6 +104,7 @@ class Settings:
             raise InputError(f"debug mode on {self.host} would let anyone run code: use 127.0.0.1 or leave debug out")
         if not 0 <= self.port <= 65535:
             raise InputError(f"port {self.port} is not allowed: give a number from 0 to 65535")
+        _ = self.trusted
 
     def to_json(self) -> str:
         return json.dumps({**asdict(self), "instance": str(self.instance)})
@@ -101,7 +112,8 @@ class Settings:
     @classmethod
     def from_json(cls, text: str) -> "Settings":
         values = json.loads(text)
-        return cls(**{**values, "instance": Path(values["instance"]), "hosts": tuple(values["hosts"])})
+        lists = {name: tuple(values[name]) for name in ("hosts", "proxies")}
+        return cls(**{**values, "instance": Path(values["instance"]), **lists})
 
 
 def _resolved(name_or_path: str) -> str:

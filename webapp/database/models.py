@@ -56,6 +56,9 @@ class Account(Table):
     name: Mapped[str] = mapped_column(String(64), unique=True)
     password: Mapped[str] = mapped_column(Text)  # salted and hashed
     must_change: Mapped[bool] = mapped_column(default=False)  # a one-time password
+    expires_at: Mapped[datetime | None]  # of a one-time password
+    role: Mapped[str] = mapped_column(String(16), default="operator")
+    disabled: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(default=now)
 
 
@@ -69,11 +72,13 @@ class Visit(Table):
 
 
 class Attempt(Table):
-    """A try to log in that failed, or is not decided yet."""
+    """A try to log in: one that failed, or is not decided yet, or that went well and makes its address known."""
 
     __tablename__ = "attempts"
     id: Mapped[int] = mapped_column(primary_key=True)
     address: Mapped[str] = mapped_column(String(64), index=True)  # hashed with the server's key
+    account: Mapped[str] = mapped_column(String(64), default="", index=True)  # its name, hashed in the same way
+    succeeded: Mapped[bool] = mapped_column(default=False)
     at: Mapped[datetime] = mapped_column(index=True)
 
 

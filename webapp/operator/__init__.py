@@ -5,12 +5,14 @@ from flask import g
 
 from shoal.corpus.errors import InputError
 from shoal.webapp.core import context
-from shoal.webapp.core.login import guard, tend_after_change, visitor
+from shoal.webapp.core.login import guard, note_download, tend_after_change, visitor
 from shoal.webapp.core.logs import find_log
+from shoal.webapp.core.roles import ADMINISTRATOR, is_at_least
 
 panel = APIBlueprint("operator", __name__, url_prefix="/admin", enable_openapi=False)
 panel.before_request(guard)
 panel.after_request(tend_after_change)
+panel.after_request(note_download)
 
 
 def active_id() -> str | None:
@@ -24,7 +26,8 @@ def active_id() -> str | None:
 @panel.context_processor
 def shown_everywhere() -> dict[str, object]:
     account = visitor()
-    return {"account": account, "active_id": active_id() if account else None}
+    administers = account is not None and is_at_least(account.role, ADMINISTRATOR)
+    return {"account": account, "administers": administers, "active_id": active_id() if account else None}
 
 
 @panel.app_template_filter("duration")

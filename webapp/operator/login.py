@@ -6,9 +6,8 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from shoal.corpus.errors import InputError
-from shoal.webapp.core.accounts import FEWEST_LETTERS, MOST_LETTERS, change_password
-from shoal.webapp.core.context import database
-from shoal.webapp.core.login import account, enter, leave, try_to_log_in
+from shoal.webapp.core.accounts import FEWEST_LETTERS, MOST_LETTERS
+from shoal.webapp.core.login import enter, leave, set_own_password, try_to_log_in
 from shoal.webapp.operator import panel
 
 
@@ -25,9 +24,13 @@ def login() -> ResponseReturnValue:
 
 def _safe_next(address: str) -> str:
     """Where to go after the log-in: a page of the panel, never another site."""
-    parts = urlsplit(address)
-    inside = parts.path.startswith("/admin/") and not parts.scheme and not parts.netloc and "\\" not in address
-    return address if inside else url_for("operator.overview")
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return url_for("operator.overview")
+    inside = parts.path.startswith("/admin/") and not parts.scheme and not parts.netloc
+    plain = "\\" not in address and address.isprintable()
+    return address if inside and plain else url_for("operator.overview")
 
 
 @panel.post("/logout")
@@ -44,7 +47,7 @@ def password() -> ResponseReturnValue:
     if new != request.form.get("again", ""):
         return _form("the new password was not typed the same twice: type it again"), 400
     try:
-        change_password(database(), account(), request.form.get("old", ""), new)
+        set_own_password(request.form.get("old", ""), new)
     except InputError as error:
         return _form(str(error)), 400
     leave()

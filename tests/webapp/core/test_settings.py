@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from shoal.cli import main
+from shoal.cli.options import database_address
 from shoal.cli.serve import warn_of_public_address
 from shoal.corpus.errors import InputError
 from shoal.webapp.core.settings import Settings
@@ -38,7 +40,8 @@ def test_a_secret_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_settings_survive_the_way_into_a_worker(tmp_path: Path) -> None:
-    settings = Settings(data="reuters", instance=tmp_path, port=81, hosts=("a.example", "b.example"), tls=True)
+    names = {"hosts": ("a.example", "b.example"), "proxies": ("10.0.0.1",)}
+    settings = Settings(data="reuters", instance=tmp_path, port=81, tls=True, **names)  # type: ignore[arg-type]
     assert Settings.from_json(settings.to_json()) == settings
     assert replace(settings, port=82) != settings
 
@@ -71,9 +74,33 @@ def test_declared_names_are_answered_to(tmp_path: Path) -> None:
 
 def test_a_public_address_without_tls_or_names_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     warn_of_public_address(Settings(instance=tmp_path))
-    warn_of_public_address(Settings(instance=tmp_path, host="0.0.0.0", tls=True, hosts=("search.example",)))
+    behind = Settings(instance=tmp_path, host="0.0.0.0", tls=True, hosts=("search.example",), proxies=("10.0.0.1",))
+    warn_of_public_address(behind)
     assert capsys.readouterr().err == ""
+    warn_of_public_address(replace(behind, proxies=()))
+    assert "--proxies" in capsys.readouterr().err
     warn_of_public_address(Settings(instance=tmp_path, host="0.0.0.0"))
     said = capsys.readouterr().err
     assert "TLS" in said
     assert "--hosts" in said
+
+
+def test_a_password_of_the_database_stands_on_no_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, kept = "postgresql://shoal:hush-hush@127.0.0.1:1/shoal", tmp_path / "address"
+    assert main(["admin", "list", "--instance", str(tmp_path), "--database", address]) == 2
+    said = capsys.readouterr().err
+    assert "@FILE" in said
+    assert "hush-hush" not in said
+    kept.write_text(f"{address}\n")
+    kept.chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        database_address(f"@{kept}")
+    kept.chmod(0o600)
+    assert database_address(f"@{kept}") == address
+    with pytest.raises(InputError, match="cannot be read"):
+        database_address(f"@{tmp_path}/nowhere")
+    monkeypatch.setenv("SHOAL_DATABASE", address)
+    assert database_address("") == address
+    assert database_address("postgresql://shoal@127.0.0.1/shoal") == "postgresql://shoal@127.0.0.1/shoal"
