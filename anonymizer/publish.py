@@ -52,19 +52,25 @@ def publish(
     return Anonymized(release, assignment, claim, suppressed)
 
 
-def publish_centroids(profiles: Profiles, group: np.ndarray, claim: Claim, union: bool = False) -> Anonymized:
+def publish_centroids(
+    profiles: Profiles, group: np.ndarray, claim: Claim, union: bool = False, holders: int = 1
+) -> Anonymized:
     """One profile per group of users: the mean (or the sum) of its members' original profiles.
 
-    `group` holds each user's group from 0, or -1 for a user who takes no part.
+    `group` holds each user's group from 0, or -1 for a user who takes no part. A term that fewer members than `holders`
+    used is left out.
     """
     users = np.flatnonzero(group >= 0)
     sizes = np.bincount(group[users])
     ones = np.ones(len(users), dtype=np.int64)
-    sums = csr_array(csr_array((ones, (group[users], users)), shape=(len(sizes), len(profiles))) @ profiles.counts)
+    members = csr_array((ones, (group[users], users)), shape=(len(sizes), len(profiles)))
+    sums = csr_array(members @ profiles.counts)
+    if holders > 1:
+        sums = csr_array(sums.multiply(members @ profiles.counts.sign() >= holders))
     # whole sums, divided once: a mean has the same digits in whatever order its members are added up
     share = np.repeat(np.ones_like(sizes) if union else sizes, np.diff(sums.indptr))
     weights = csr_array((sums.data / share, sums.indices, sums.indptr), shape=sums.shape)
-    suppressed = Suppressed(int(profiles.occurrences[group < 0].sum()), int((group < 0).sum()))
+    suppressed = Suppressed(int(profiles.occurrences.sum() - sums.data.sum()), int((group < 0).sum()))
     return publish(profiles.users, (users, group[users]), weights, profiles.terms, claim, suppressed)
 
 

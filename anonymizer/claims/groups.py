@@ -120,14 +120,21 @@ def verify_published_means(evidence: Evidence, union: bool = False) -> Verdict:
 
 def verify_outsiders(evidence: Evidence) -> Verdict:
     """Nobody without a profile fills a group, and what was suppressed is what the users outside of all groups typed."""
-    profiles, inside = evidence.profiles, _inside(evidence)
-    hollow = np.flatnonzero(inside & (profiles.size == 0))
-    if len(hollow):
-        return broken(f"user {profiles.users[int(hollow[0])]!r} fills a group, but has no profile")
-    outside = int(profiles.occurrences[~inside].sum())
+    filled = verify_members_have_profiles(evidence)
+    if not filled.holds:
+        return filled
+    outside = int(evidence.profiles.occurrences[~_inside(evidence)].sum())
     if outside != evidence.suppressed.occurrences:
         said = f"the manifest counts {evidence.suppressed.occurrences} suppressed occurrences"
         return broken(f"{said}, but users outside of all groups typed {outside}")
+    return HOLDS
+
+
+def verify_members_have_profiles(evidence: Evidence) -> Verdict:
+    """Nobody without a profile fills a group."""
+    hollow = np.flatnonzero(_inside(evidence) & (evidence.profiles.size == 0))
+    if len(hollow):
+        return broken(f"user {evidence.profiles.users[int(hollow[0])]!r} fills a group, but has no profile")
     return HOLDS
 
 

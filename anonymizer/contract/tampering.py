@@ -206,19 +206,23 @@ def _honest(
 ) -> Iterator[Folder]:
     for number, given in enumerate(_settings(method, everything)):
         for seed in (0, 1):
-            made_by = method(knowledge, **given)
             folder = place.with_name(f"{place.name}-{number}-{seed}")
             try:
+                made_by = method(knowledge, **given)
                 write_release(folder, made_by.run(log, seed=seed), made_by, log, seed)
             except InputError:
-                continue  # too few users for such settings
+                continue  # too few users for such settings, or settings that do not go together
             yield read_folder(folder)
 
 
+_SMALL = {"k": 3, "t": 2}
+
+
 def _settings(method: type[Method], everything: bool) -> list[dict[str, Value]]:
-    """The defaults, and k=3 where there is a k; besides with each word of each parameter, or a number in its place."""
+    """The defaults, and small ones; besides with each word of each parameter, or a number in its place."""
     parameters = method.info.parameters
-    sizes: list[dict[str, Value]] = [{}, {"k": 3}] if "k" in {parameter.name for parameter in parameters} else [{}]
+    small: dict[str, Value] = {p.name: _SMALL[p.name] for p in parameters if p.name in _SMALL}
+    sizes: list[dict[str, Value]] = [{}, small] if small else [{}]
     words: list[dict[str, Value]] = [{p.name: word} for p in parameters for word in p.allowed.words]
     words += [
         {p.name: p.allowed.kind(p.allowed.low)} for p in parameters if isinstance(p.default, str) and p.allowed.low

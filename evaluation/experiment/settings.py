@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 
@@ -105,7 +106,17 @@ def level_settings(method: str) -> list[Setting]:
     """A method at its privacy levels, the least private first; once, if it has no such parameter."""
     private = privacy_parameter(find_method(method).info.parameters)
     values: Sequence[Value] = levels(private) if private else ()
-    return all_settings(method, {private.name: values}) if private and values else [make_setting(method, {})]
+    made = [_level(method, private, float(value)) for value in values] if private else []
+    return distinct(made) or [make_setting(method, {})]
+
+
+def _level(method: str, parameter: Parameter[Value], value: float) -> Setting:
+    """A level; one that does not go together with the other parameters' defaults stands halfway to its own."""
+    halfway = (value + float(parameter.default)) / 2
+    for tried in (value, halfway):
+        with suppress(InputError):
+            return make_setting(method, {parameter.name: inside(parameter, tried)})
+    return make_setting(method, {})
 
 
 # A parameter's default times these, from little privacy to much.

@@ -111,7 +111,10 @@ def _is_promised(manifest: dict[str, Any], method: type[Method]) -> bool:
     declared = {parameter.name: parameter.allowed for parameter in method.info.parameters}
     if not _are_allowed(parameters, declared) or not isinstance(claim, dict) or claim.keys() != {"id", "values"}:
         return False
-    promised = method(None, **parameters).claim()
+    try:
+        promised = method(None, **parameters).claim()
+    except InputError:  # each is allowed, but not together
+        return False
     if claim["id"] != promised.id or not _are_allowed(claim["values"], verifiers()[promised.id].values):
         return False
     return Claim(claim["id"], claim["values"]) == promised

@@ -1,4 +1,4 @@
-"""When does a group share its mean? The controls, and the p-linkability of Zhu & Xiong, section 3.2."""
+"""When does a group share its mean? The controls, the p-linkability of Zhu & Xiong, section 3.2, and Common."""
 
 from fractions import Fraction
 
@@ -25,10 +25,13 @@ def are_means(case: Case, of_one: bool = False) -> bool:
 
 
 def _is_mean(case: Case, name: str, of_one: bool) -> bool:
-    exact = _means(case, name, of_one)
-    if exact.keys() != case.terms[name].keys():
+    return _are_weights(case.terms[name], _means(case, name, of_one))
+
+
+def _are_weights(published: dict[str, float], exact: dict[str, Fraction]) -> bool:
+    if exact.keys() != published.keys():
         return False
-    return all(case.terms[name][term] in (float(x), _written(x)) for term, x in exact.items())
+    return all(published[term] in (float(x), _written(x)) for term, x in exact.items())
 
 
 def _means(case: Case, name: str, of_one: bool) -> dict[str, Fraction]:
@@ -79,10 +82,39 @@ def p_linkability(case: Case) -> bool:
     return wide and are_at_least(case, int(case.values["members"])) and are_means(case, of_one=union)
 
 
+def _held(case: Case, name: str) -> dict[str, Fraction]:
+    """The mean of the terms that at least t members of a group used."""
+    users, t = case.members[name], int(case.values["t"])
+    means = _means(case, name, of_one=False)
+    return {term: x for term, x in means.items() if sum(term in case.bags[user] for user in users) >= t}
+
+
+def terms_in_common(case: Case) -> bool:
+    """At least k members of each profile, all with a term, and their mean of exactly the terms that t of them used."""
+    if case.generalized or not are_at_least(case, int(case.values["k"])):
+        return False
+    if not all(case.bags[user] for users in case.members.values() for user in users):
+        return False
+    return all(_are_weights(case.terms[name], _held(case, name)) for name in case.terms)
+
+
+def typed_alone(case: Case) -> int:
+    """All that was typed, but for what stands in a profile."""
+    published = sum(
+        case.bags[user][term] for name, users in case.members.items() for term in _held(case, name) for user in users
+    )
+    return sum(bag.total() for bag in case.bags.values()) - published
+
+
+def held_profile(case: Case, name: str) -> dict[str, float]:
+    return {term: _written(x) for term, x in _held(case, name).items()}
+
+
 OWN = {
     "nothing-published": Definition(nothing_published, outsiders_typed),
     "none": Definition(own_profiles, outsiders_typed, mean_profile),
     "one-profile": Definition(one_profile, outsiders_typed, mean_profile),
     "users-per-profile": Definition(users_per_profile, outsiders_typed, mean_profile),
     "p-linkability": Definition(p_linkability, outsiders_typed, mean_profile),
+    "terms-in-common": Definition(terms_in_common, typed_alone, held_profile),
 }

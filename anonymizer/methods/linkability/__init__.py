@@ -9,9 +9,10 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
 from shoal.anonymizer.methods.linkability.augmentation import augment
-from shoal.anonymizer.methods.linkability.likeness import Likeness, similar_blocks
+from shoal.anonymizer.methods.linkability.likeness import Likeness
 from shoal.anonymizer.parameters import Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish import publish_centroids
+from shoal.anonymizer.similar_blocks import similar_blocks
 from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
