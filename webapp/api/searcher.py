@@ -93,10 +93,17 @@ def _asked_by(key: str, wanted: dict[str, Any]) -> Asked:
 @api.doc(summary="The release that keeps most where at most so many in 100 may be found; null if none is as safe")
 def dial(wanted: dict[str, Any]) -> dict[str, Any]:
     if not wanted["risk"]:
-        return {"release_id": releases().current().release_id, "keeps_more": True}
+        return {"release_id": releases().current().release_id, "keeps_more": True, "is_clear": True, "tied": []}
     choice = choose(visible_releases(), wanted["risk"])
     found = choice.release.release_id if choice.release is not None else None
-    return {"release_id": found, "keeps_more": choice.keeps_more, "safest": choice.safest}
+    tied = [one.release_id for one in choice.tied]
+    return {
+        "release_id": found,
+        **vars(choice),
+        "keeps_more": choice.keeps_more,
+        "is_clear": choice.is_clear,
+        "tied": tied,
+    }
 
 
 @api.get("/releases")

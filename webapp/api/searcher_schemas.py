@@ -41,6 +41,8 @@ class DialIn(Schema):
 class DialOut(Schema):
     release_id = String(allow_none=True)
     keeps_more = Boolean(metadata={"description": "than what needs no personal data: plain and everyone's average"})
+    is_clear = Boolean(metadata={"description": "whether that is more than luck, by its 95 % interval"})
+    tied = List(String(), metadata={"description": "releases within the risk that may keep as much"})
     safest = Float(metadata={"description": "the least measured risk of all releases"}, allow_none=True)
 
 

@@ -17,6 +17,7 @@ def register(app: Flask) -> None:
     app.jinja_env.filters.update(
         select_given=select_given, label_words=label_words, measured=measured, in_hundred=in_hundred
     )
+    app.jinja_env.filters.update(share_interval=share_interval)
     app.jinja_env.filters.update(measure_title=lambda name: columns()[name].short)
 
 
@@ -28,6 +29,11 @@ def percent(share: float) -> str:
     if 99 < value < 100:
         return "over 99 %"
     return f"{value:.0f} %"
+
+
+def share_interval(low: float, high: float) -> str:
+    """0.27, 0.42 -> 27 to 42 %; below nothing there is nothing."""
+    return f"{max(0.0, 100 * low):.0f} to {max(0.0, 100 * high):.0f} %"
 
 
 def in_hundred(share: float) -> str:

@@ -25,17 +25,26 @@ _MARK = re.compile(r'<path aria-label="([^"]*)"[^>]*role="graphics-symbol"[^>]*/
 
 
 def inline_svg(description: dict[str, Any], label: str, link: Link) -> Markup:
-    """A picture as wide as its place, named, and without what a strict page would refuse."""
+    """A picture as wide as its place, named, and without what a strict page would refuse; for a phone drawn anew."""
+    from shoal.evaluation.report.plots import narrowed  # altair takes 0.3 s to load: a start need not wait for it
+
+    wide, narrow = _svg(description, label, link), narrowed(description)
+    if narrow is None:
+        return Markup(wide)
+    small = re.sub(r'(\bid="|url\(#)', r"\1narrow-", _svg(narrow, label, link))  # no two things of one page share an id
+    return Markup(f'<div class="drawn-wide">{wide}</div><div class="drawn-narrow">{small}</div>')
+
+
+def _svg(description: dict[str, Any], label: str, link: Link) -> str:
     bare = {**description, "background": None, "padding": 4}
     bare.pop("title", None)
-    text = _drawn(dumps(bare))
-    text = _MARK.sub(lambda found: _linked(found, link), text)
-    return Markup(text.replace("<svg ", f'<svg role="group" aria-label="{label}" ', 1))
+    text = _MARK.sub(lambda found: _linked(found, link), _drawn(dumps(bare)))
+    return text.replace("<svg ", f'<svg role="group" aria-label="{label}" ', 1)
 
 
 @lru_cache(maxsize=32)
 def _drawn(description: str) -> str:
-    from shoal.evaluation.report.plots import svg  # altair takes 0.3 s to load: a start need not wait for it
+    from shoal.evaluation.report.plots import svg
 
     text = svg(loads(description))
     text = re.sub(r'<svg ([^>]*?)width="[\d.]+" height="[\d.]+"', r"<svg \1", text[text.index("<svg") :], count=1)

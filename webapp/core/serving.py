@@ -54,9 +54,13 @@ def uploaded_corpora(database: Database) -> list[Job]:
 
 def logs(database: Database) -> list[Source]:
     """Those that were read, and those that come with the data sets."""
-    entered = [Source(str(log.id), log.name, log.source) for log in list_logs(database)]
+    entered = [Source(str(log.id), _of_set(log.source) or log.name, log.source) for log in list_logs(database)]
     known = {one.source for one in entered}
-    return [*entered, *(Source(name, f"the people of {name}", name) for name in CORPORA if name not in known)]
+    return [*entered, *(Source(name, _of_set(name), name) for name in CORPORA if name not in known)]
+
+
+def _of_set(source: str) -> str:
+    return f"the people of {source}" if source in CORPORA else ""
 
 
 def add_choice(database: Database, settings: Settings, corpus: str, log: str, account: str = "") -> int:

@@ -44,14 +44,19 @@ class AtRisk:
         return f"{100 * self.risk:g} in 100"
 
     @property
+    def is_free(self) -> str:
+        """What no method is better than; empty where one is."""
+        if self.verdict == "no method":
+            return _FREE[next(name for name in self.leading if name in _FREE and name != "random")]
+        return _FREE["random"] if self.verdict == "no better than random" else ""
+
+    @property
     def says(self) -> str:
         """In words, without a number that means nothing to who was told nothing."""
         first = f"If at most {self.of_hundred} people may be found,"
-        if self.verdict == "no method":
-            free = next(name for name in self.leading if name in _FREE and name != "random")
-            return f"{first} no method is better than {_FREE[free]}, which needs nothing of you; on your device: all."
-        if self.verdict == "no better than random":
-            return f"{first} no method is better than groups made at random; on your device: all."
+        if self.is_free:
+            nothing = ", which needs nothing of you" if self.verdict == "no method" else ""
+            return f"{first} no method is better than {self.is_free}{nothing}; on your device: all."
         names = listed([f"“{title_of(name)}”" for name in self.leading])
         keeps = f"keep{'s' if len(self.leading) == 1 else ''} {max(0.0, 100 * self.kept):.0f} % of what is personal"
         tie = "" if len(self.leading) == 1 else " (which of them keeps more cannot be told)"
@@ -76,6 +81,21 @@ def at_risks(results: Results) -> list[AtRisk]:
         perhaps = tuple(dict.fromkeys(name.split()[0] for name in row["perhaps"]))
         found.append(AtRisk(row["risk"], row["verdict"], leading, kept, tuple(best["between"]), perhaps))
     return found
+
+
+def standing(method: str, risks: Sequence[AtRisk]) -> str:
+    """Where a method leads, or a control is not beaten, in words."""
+    mine = [one for one in risks if method in one.leading and (not one.is_free or method in _FREE)]
+    where = listed([one.of_hundred for one in mine])
+    if not mine:
+        return f"It leads at none of the risks that were asked for: {listed([one.of_hundred for one in risks])}."
+    if method in _FREE:
+        return f"No method is better where at most {where} may be found."
+    alone = all(len(one.leading) == 1 for one in mine)
+    keeps = listed([f"{max(0.0, 100 * one.kept):.0f} %" for one in mine])
+    return (
+        f"{'The best' if alone else 'Among the best'} where at most {where} may be found: the best keep {keeps} there."
+    )
 
 
 def published() -> tuple[Job, Results]:
@@ -134,10 +154,9 @@ def answer_of_method(method: str) -> str:
         raise NotFound("this method was not measured: choose one from the answer")
     beside = [row for row in results.rows if is_control(row) and row["method"] != method]
     against = [row for row in results.comparisons if row["method"] == method and row["truth"] == "profile"]
-    leads = [one for one in at_risks(results) if method in one.leading]
     return render_template(
         "searcher/answer_method.html", info=methods()[method].info, rows=rows, against=against, job=job,
-        picture=picture([*rows, *beside], results), leads=leads,
+        picture=picture([*rows, *beside], results), stands=standing(method, at_risks(results)),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from shoal.evaluation.run.results import read_results
 from shoal.webapp.jobs.evaluation import evaluation_folder, results_so_far
-from shoal.webapp.searcher.answer import AtRisk, at_risks
+from shoal.webapp.searcher.answer import AtRisk, at_risks, standing
 from tests.webapp.instances import Panel
 
 
@@ -55,8 +55,12 @@ def test_published_it_answers_everybody_in_words_numbers_and_files(quiet_panel: 
     for question in ("Which should I take?", "What do I lose?", "Who could find me?", "How was it measured?"):
         assert question in page
     results = read_results(evaluation_folder(quiet_panel.settings.instance, evaluated))
-    for one in at_risks(results):
-        assert one.says in page
+    risks = at_risks(results)
+    assert any(one.says in page for one in risks)
+    for one in risks:
+        row = page.split(f'<th scope="row">{one.of_hundred}</th>')[1].split("</tr>")[0]
+        assert one.is_free in row
+        assert one.is_free or all(f"/answer/{method}" in row for method in one.leading)
     marks = set(re.findall(r'<a href="(/answer/[^"]+)" aria-label', page))
     assert {"/answer/random", "/answer/linkability", "/answer/original"} <= marks
     for address in marks:
@@ -87,6 +91,19 @@ def test_the_sentence_says_who_is_best_or_that_nobody_is(verdict: str, leading: 
     says = AtRisk(0.05, verdict, leading, 0.27, ("linkability p=0.1",), perhaps).says
     assert says.startswith("If at most 5 in 100 people may be found, ")
     assert said in says
+
+
+def test_a_method_is_told_where_it_leads_and_a_control_where_nothing_beats_it() -> None:
+    tie = AtRisk(0.01, "tie", ("linkability", "ssc"), 0.16, ())
+    none = AtRisk(0.05, "no method", ("everyone", "ssc"), 0.0, ())
+    best = AtRisk(0.1, "best", ("ssc",), 0.46, ())
+    told = {method: standing(method, [tie, none, best]) for method in ("ssc", "linkability", "everyone", "clump")}
+    assert told["ssc"].startswith(
+        "Among the best where at most 1 in 100 and 10 in 100 may be found: the best keep 16 %"
+    )
+    assert told["everyone"] == "No method is better where at most 5 in 100 may be found."
+    assert "leads at none of the risks" in told["clump"]
+    assert standing("ssc", [best]) == "The best where at most 10 in 100 may be found: the best keep 46 % there."
 
 
 def test_programs_start_watch_and_publish_one_too(quiet_panel: Panel, evaluated: int) -> None:

@@ -92,6 +92,62 @@ def test_the_dial_never_takes_more_risk_and_never_keeps_less_than_another(
         assert not (choice.keeps_more and choice.release.method != "clump")
 
 
+def with_interval(number: int, method: str, kept: float, low: float, high: float) -> ReleaseSummary:
+    made = summary(number, method, 0.01, kept)
+    return replace(made, title=f"{method} {number}", measured={**made.measured, "kept_low": low, "kept_high": high})
+
+
+BEST = with_interval(1, "linkability", 0.34, 0.27, 0.42)
+
+
+def test_the_dial_names_what_may_keep_as_much_one_of_each_method() -> None:
+    others = [
+        with_interval(2, "ssc", 0.27, 0.20, 0.35),  # reaches into the best
+        with_interval(3, "ssc", 0.25, 0.19, 0.30),  # so does this, of the same method
+        with_interval(4, "linkability", 0.33, 0.26, 0.41),  # the method that is taken
+        with_interval(5, "random", 0.02, -0.04, 0.08),  # below all of the best
+        with_interval(6, "everyone", 0.0, -0.5, 0.5),  # what needs nothing is told otherwise
+    ]
+    choice = choose([*others, BEST], 5)
+    assert choice.release is BEST
+    assert [one.release_id for one in choice.tied] == ["r2"]
+    assert choice.is_clear
+
+
+def test_what_may_be_luck_is_not_clear() -> None:
+    assert not choose([with_interval(1, "ssc", 0.04, -0.02, 0.10)], 5).is_clear
+    assert choose([with_interval(1, "ssc", 0.04, 0.01, 0.07)], 5).is_clear
+    assert not choose([with_interval(1, "everyone", 0.04, 0.01, 0.07)], 5).is_clear
+
+
+@pytest.mark.parametrize(
+    ("low", "others", "says"),
+    [
+        (0.27, [with_interval(2, "ssc", 0.27, 0.20, 0.35)], "1 other may keep as much"),
+        (0.27, [], "No other method made so far keeps as much"),
+        (-0.01, [], "Whether that beats everyone’s average cannot be told"),
+    ],
+)
+def test_the_page_says_what_the_dial_does_not_know(
+    client: FlaskClient, app: Flask, someone: str, monkeypatch: pytest.MonkeyPatch, low: float,
+    others: list[ReleaseSummary], says: str,
+) -> None:  # fmt: skip
+    releases = app.extensions["shoal.releases"]
+    current = releases.current()
+    told = {"linkage5": 0.04, "kept": 0.34, "kept_low": low, "kept_high": 0.42, "anonymity_min": 6.0}
+    best = replace(current, measured={**current.measured, **told, "linkage5_low": 0.035, "linkage5_high": 0.052})
+    monkeypatch.setattr(releases, "listed", lambda **_: [best, *others])
+    monkeypatch.setattr(releases, "get", lambda release_id: best)
+    page = client.get("/search", query_string={"q": "climate change", "user": someone, "risk": 5}).text
+    assert says in page
+    assert f"({max(0, 100 * low):.0f} to 42 %)" in page
+    assert "(3.5 to 5.2)" in page
+    assert "smallest group has 6 people" in page
+    assert ("which keeps more cannot be told" in page) == bool(others)
+    told_api = client.get("/api/v1/dial", query_string={"risk": 5}).json
+    assert (told_api["is_clear"], told_api["tied"]) == (low > 0, [one.release_id for one in others])
+
+
 def test_at_a_risk_that_nothing_reaches_no_profile_is_used(
     client: FlaskClient, app: Flask, someone: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
