@@ -16,6 +16,7 @@ from shoal.evaluation.experiment.settings import Setting, parse_methods
 from shoal.evaluation.films.splits import DESIGNS, Design
 from shoal.evaluation.films.workload import PER_PERSON, catalogue_file, make_workload
 from shoal.evaluation.measures.base import RankingMeasure
+from shoal.evaluation.measures.precision import DEVICE
 from shoal.evaluation.measures.registry import measures_of
 from shoal.evaluation.run.cells import Cell, Laboratory
 from shoal.evaluation.run.matched_risk import RISK
@@ -169,8 +170,10 @@ def _comparisons(
 
 
 def _is_new(method: str, control: str) -> bool:
-    """Whether the pair is not there the other way round: of two controls, the later one is compared."""
-    return method not in AGAINST or AGAINST.index(method) > AGAINST.index(control)
+    """Whether the pair is not there yet: of two controls the later one is compared; a device ranks as `original`."""
+    if method not in AGAINST:
+        return method != DEVICE
+    return AGAINST.index(method) > AGAINST.index(control)
 
 
 def write_films(folder: Path, results: FilmResults) -> None:

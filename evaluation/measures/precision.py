@@ -10,6 +10,7 @@ from shoal.evaluation.measures.base import DEPTH, RankingMeasure, Rankings, Serv
 _DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 _ZHU_XIONG = "Zhu & Xiong 2010"
 FREE = ("everyone", "plain")  # the controls that need no personal data
+DEVICE = "device"  # the control that needs no server to rank, and so competes with none that does
 
 
 def average_precision(rankings: Rankings) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from shoal.evaluation.measures.precision import DEVICE
 from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.points import front, having, is_control, name_of
 from shoal.evaluation.run.outcomes import CONTROLS
@@ -94,8 +95,8 @@ def interval_of(row: Row, name: str = "ap10") -> str:
 def _findings(results: Results, rows: Sequence[Row]) -> list[str]:
     every = having([*results.rows, *results.besides], "ap10")
     found = [
-        _controls(every), _own(results), _floor(results), _front(results, every), _against_everyone(results),
-        _grouping(results), _worse(rows), _clicks(results), _failures(results),
+        _controls(every), _on_device(every), _own(results), _floor(results), _front(results, every),
+        _against_everyone(results), _grouping(results), _worse(rows), _clicks(results), _failures(results),
     ]  # fmt: skip
     return [text for text in found if text]
 
@@ -115,7 +116,7 @@ def _controls(rows: Sequence[Row]) -> str:
     """What the floor, the ceiling and the averages get."""
     told = {
         "original": "each person's own profile", "plain": "no profile at all", "everyone": "the average of all people",
-        "random": "groups made at random",
+        "random": "groups made at random", DEVICE: "the own profile on the own device",
     }  # fmt: skip
     parts = []
     for method, meaning in told.items():
@@ -125,6 +126,17 @@ def _controls(rows: Sequence[Row]) -> str:
             span = f"{values[0]:.2f}" if len(same) == 1 else f"{values[0]:.2f} to {values[-1]:.2f}"
             parts.append(f"{meaning} (`{method}`) {'have' if method == 'random' else 'has'} {span}{_risk(same)}")
     return f"The controls: {'; '.join(parts)}." if parts else ""
+
+
+def _on_device(rows: Sequence[Row]) -> str:
+    """What no method beats, wherever it is possible."""
+    if not any(row["method"] == DEVICE for row in rows):
+        return ""
+    return (
+        f"**On the own device** (`{DEVICE}`) the ranking is that of the own profile, and nothing is published. "
+        "No method is better, and none is needed where the device can rank. A group is for where the server must: for "
+        "candidates beyond the first hundred, for thin clients, for statistics over people."
+    )
 
 
 def _risk(rows: Sequence[Row]) -> str:

@@ -9,8 +9,8 @@ from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text
 from shoal.evaluation.run.results import Results, Row, columns_in
 
 _CONTROLS = (
-    "**original, plain, everyone, random**: the controls. The own profile, none at all, the average of all, and groups "
-    "made at random."
+    "**original, plain, everyone, random, device**: the controls. The own profile, none at all, the average of all, "
+    "groups made at random, and the own profile on the person's own device."
 )
 
 

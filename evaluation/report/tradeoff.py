@@ -8,10 +8,10 @@ import altair as alt
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.plots import axis, curves, finished
 from shoal.evaluation.report.points import Curve, front, having, is_control, name_of
-from shoal.evaluation.report.styles import CONTROL_COLOUR, Styles
+from shoal.evaluation.report.styles import CONTROL_COLOUR, SHAPES, Styles
 from shoal.evaluation.run.results import Row
 
-_CONTROL_MARKS = {"plain": "square", "everyone": "circle", "original": "diamond"}
+_CONTROL_MARKS = {"plain": "square", "everyone": "circle", "original": "diamond", "device": SHAPES["bow"]}
 _ALIKE = ("plain", "everyone")  # often side by side: the name of one stands above its mark, of the other below
 _LEGEND = "grey band: no setting is better on both; bars: 95 % intervals over people; open marks: controls"
 

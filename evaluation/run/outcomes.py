@@ -10,11 +10,12 @@ from shoal.corpus.logs.aol import Rejected
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting, distinct, level_settings, make_setting
+from shoal.evaluation.measures.precision import DEVICE
 from shoal.evaluation.protocol.workload import Workload, prepare
 from shoal.evaluation.run.cells import Cell, Laboratory
 from shoal.evaluation.run.workers import Task, cores, run_all
 
-CONTROLS = ("plain", "everyone", "random", "original")
+CONTROLS = ("plain", "everyone", "random", "original", DEVICE)
 
 
 @dataclass(frozen=True, eq=False)

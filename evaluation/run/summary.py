@@ -12,7 +12,7 @@ import polars as pl
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.measures.base import Measure, RankingMeasure, Served, ServedMeasure
-from shoal.evaluation.measures.precision import FREE, better_control
+from shoal.evaluation.measures.precision import DEVICE, FREE, better_control
 from shoal.evaluation.measures.registry import columns, measures_of
 from shoal.evaluation.protocol.truth import Truth
 from shoal.evaluation.run.matched_risk import RISK, Curve, answers, luck_of, measure_nearer, random_curve
@@ -167,7 +167,9 @@ def comparisons_of(shown: Sequence[Outcome], outcomes: Sequence[Outcome], suffix
 
 
 def _pairs(outcome: Outcome, outcomes: Sequence[Outcome], name: str, at_random: Curve | None) -> list[_Pair]:
-    found = []
+    found: list[_Pair] = []
+    if outcome.setting.method == DEVICE:  # the ranking of `original`, which is compared already
+        return found
     own = Estimate(outcome.scores[name])
     for control in outcomes:
         method = control.setting.method

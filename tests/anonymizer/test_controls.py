@@ -1,7 +1,10 @@
 """Do the floor, the ceiling and the controls do what their names say?"""
 
+from random import Random
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized
 from shoal.anonymizer.contract.sample_logs import log_of, sample_log
@@ -10,6 +13,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.searches import Device, Search
 
 LOG = log_of([("ann", "wine cheese"), ("ann", "wine"), ("bob", "wine"), ("cem", "qxqxq"), ("dee", "car")])
 
@@ -30,6 +34,15 @@ def test_original_publishes_each_profile_as_it_is() -> None:
     rows = [made.release.profile(row) for row in range(len(made.release))]
     assert sorted(rows, key=str) == sorted([{"cheese": 1, "wine": 2}, {"wine": 1}, {"car": 1}], key=str)
     assert made.suppressed.users == 1  # cem typed nothing that the dictionary knows
+
+
+def test_a_device_publishes_nothing_and_ranks_by_the_own_profile() -> None:
+    made = release("device")
+    assert (len(made.release), made.suppressed.users, made.suppressed.occurrences) == (0, 4, 5)
+    rows = [csr_array(np.array([[weight, 0.0]])) for weight in (1.0, 2.0)]
+    search = Search("wine", np.empty(0), csr_array((0, 2)), ["wine", "car"], {"wine": 0, "car": 1})
+    assert make_method("device", {}).choose(search, Device(*rows, Random(0)), made.release) is rows[0]
+    assert make_method("plain", {}).choose(search, Device(*rows, Random(0)), made.release) is rows[1]
 
 
 def test_everyone_publishes_one_mean() -> None:
@@ -62,6 +75,6 @@ def test_too_few_users_are_refused_with_their_number() -> None:
 def test_no_control_changes_the_profiles() -> None:
     profiles = build_profiles(LOG, Knowledge().words)
     before = profiles.counts.toarray().copy()
-    for id in ("plain", "original", "everyone"):
+    for id in ("plain", "device", "original", "everyone"):
         make_method(id, {}).anonymize(profiles)
     assert np.array_equal(profiles.counts.toarray(), before)

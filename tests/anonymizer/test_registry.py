@@ -36,13 +36,13 @@ def register(folder: Path, value: str, code: str = "") -> None:
 
 def test_the_controls_come_first_and_the_papers_after_them() -> None:
     ids = list(methods())
-    assert ids[:4] == ["everyone", "original", "plain", "random"]
-    assert "linkability" in ids[4:]
-    assert ids[4:] == sorted(ids[4:])
+    assert ids[:5] == ["device", "everyone", "original", "plain", "random"]
+    assert "linkability" in ids[5:]
+    assert ids[5:] == sorted(ids[5:])
 
 
 def test_an_unknown_method_is_an_error_that_lists_the_known() -> None:
-    with pytest.raises(InputError, match="unknown method 'nothing': the methods are everyone, original, plain, random"):
+    with pytest.raises(InputError, match="unknown method 'nothing': the methods are device, everyone, original, plain"):
         find_method("nothing")
 
 

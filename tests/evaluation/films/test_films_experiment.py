@@ -133,7 +133,8 @@ def results(ratings: Ratings, tmp_path_factory: pytest.TempPathFactory) -> FilmR
 
 def test_people_who_like_one_genre_are_helped_by_their_own_profile(results: FilmResults) -> None:
     rows = {row["method"]: row for row in results.rows if row["design"] == "held out"}
-    assert list(rows) == ["random", "linkability", "plain", "everyone", "original"]
+    assert list(rows) == ["random", "linkability", "plain", "everyone", "original", "device"]
+    assert rows["device"]["ap10"] == rows["original"]["ap10"]
     assert rows["original"]["ap10"] > rows["everyone"]["ap10"]
     assert rows["original"]["ap10_low"] <= rows["original"]["ap10"] <= rows["original"]["ap10_high"]
     assert (rows["original"]["help_kept"], rows["plain"]["help_kept"]) == (1, 0)

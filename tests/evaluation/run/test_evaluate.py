@@ -34,11 +34,23 @@ def arguments(corpus: Path, log: Path, out: Path, *more: str) -> list[str]:
 
 
 def test_the_controls_come_out_as_they_must(corpus_file: Path, log_file: Path, tmp_path: Path) -> None:
-    methods = "plain;original;everyone;random:k=3;linkability:p=1,0.4"
+    methods = "plain;original;device;everyone;random:k=3;linkability:p=1,0.4"
     assert main(arguments(corpus_file, log_file, tmp_path, "--methods", methods, "--jobs", "1")) == 0
     rows = table(tmp_path / "results.csv")
-    assert list(rows) == ["plain", "original", "everyone", "random k=3", "linkability p=1", "linkability p=0.4"]
+    assert list(rows) == [
+        "plain",
+        "original",
+        "device",
+        "everyone",
+        "random k=3",
+        "linkability p=1",
+        "linkability p=0.4",
+    ]
     assert float(rows["original"]["ap10"]) == float(rows["original"]["kept"]) == 1
+    for name in ("ap10", "ap10_low", "kept", "p10", "ndcg10", "ap10_clicks"):
+        assert rows["device"][name] == rows["original"][name]
+    for name in ("linkage5", "linkage10", "inference5", "anonymity_min", "server5_5"):
+        assert rows["device"][name] == rows["plain"][name]
     # No profile at all serves these cooks better than their average, so `kept` is counted from it.
     assert float(rows["plain"]["ap10"]) > float(rows["everyone"]["ap10"])
     assert float(rows["plain"]["kept"]) == 0 > float(rows["everyone"]["kept"])
@@ -66,7 +78,7 @@ def test_what_was_asked_for_is_compared_with_controls_that_were_not(
     assert main(given) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["method"] for row in told["rows"]] == ["linkability"]
-    assert {row["method"] for row in told["besides"]} == {"plain", "everyone", "random", "original"}
+    assert {row["method"] for row in told["besides"]} == {"plain", "everyone", "random", "original", "device"}
     assert ">random<" in (tmp_path / "precision-risk.svg").read_text()
     by_profile = [row for row in told["comparisons"] if row["truth"] == "profile"]
     assert [row["against"] for row in by_profile] == ["plain", "everyone", "original", "random at equal risk"]

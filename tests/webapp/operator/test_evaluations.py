@@ -40,7 +40,7 @@ def test_it_measures_what_was_asked_for_beside_the_controls(quiet_panel: Panel, 
     assert results is not None
     measured = [row["method"] for row in results.rows]
     assert {name: measured.count(name) for name in set(measured)} == {
-        "random": 3, "linkability": 3, "plain": 1, "everyone": 1, "original": 1,
+        "random": 3, "linkability": 3, "plain": 1, "everyone": 1, "original": 1, "device": 1,
     }  # fmt: skip
     page = quiet_panel.client.get(f"/admin/evaluations/{evaluated}").text
     assert "Publish it at /answer" in page
