@@ -10,7 +10,7 @@ from shoal.webapp import api
 from shoal.webapp.api import access
 from shoal.webapp.api import operator as operator_api
 from shoal.webapp.api import searcher as searcher_api
-from shoal.webapp.core import errors, formats, headers, health, serving
+from shoal.webapp.core import bodies, errors, formats, headers, health, serving
 from shoal.webapp.core.instance import open_database
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.jobs.worker import tend
@@ -48,10 +48,12 @@ def build_application(settings: Settings, progress: Progress = silent) -> APIFla
     database = app.extensions["shoal.database"] = open_database(settings)
     serving.begin(app, settings, database, progress)
     headers.register(app, settings)
+    bodies.register(app)
     errors.register(app)
     formats.register(app)
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # a form is good for as long as its session
     csrf.init_app(app)
+    app.before_request(bodies.check_texts)
     for routes in (pages, api.pages, searcher_api.api, panel, operator_api.api):
         app.register_blueprint(routes)
     csrf.exempt(operator_api.log_in)

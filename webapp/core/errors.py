@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException
 
 from shoal.corpus.errors import Conflict, InputError, NotFound, Refused
 from shoal.webapp.api.searcher_schemas import ErrorOut
+from shoal.webapp.core.bodies import Busy
 
 _ADVICE = {
     400: "The request cannot be understood: go back and try again.",
@@ -18,11 +19,13 @@ _ADVICE = {
     403: "This is not allowed.",
     404: "There is nothing at this address: check it.",
     405: "This address does not answer requests of that kind.",
+    408: "What was sent did not arrive in time: try again.",
+    411: "Say how long the body is: send Content-Length.",
     413: "What was sent is too large: send less.",
     415: "What was sent is of a kind that cannot be read here.",
     429: "Too many requests: wait a minute and try again.",
 }
-_STATUS: dict[type[InputError], int] = {NotFound: 404, Refused: 403, Conflict: 409}
+_STATUS: dict[type[InputError], int] = {NotFound: 404, Refused: 403, Conflict: 409, Busy: 503}
 _BUSY = "The database does not answer just now: wait a moment and try again. Nothing was lost."
 _FAULT = "Something went wrong here. It has been noted; nothing of your query was. Try again."
 
@@ -32,6 +35,8 @@ def register(app: APIFlask) -> None:
     app.register_error_handler(InputError, lambda error: answer(status_of(error), str(error)))
     app.register_error_handler(HTTPException, _of_http)
     app.register_error_handler(OperationalError, lambda error: answer(503, _BUSY))
+    # The socket gave up waiting for the next bytes of a body.
+    app.register_error_handler(BlockingIOError, lambda error: answer(408, _ADVICE[408]))
     app.register_error_handler(Exception, _unexpected)
     app.error_processor(_of_validation)  # type: ignore[arg-type]
 

@@ -7,6 +7,7 @@ from flask import Flask
 from gunicorn.app.base import BaseApplication
 
 from shoal.webapp import create_app
+from shoal.webapp.core.buffering import BufferingWorker
 from shoal.webapp.core.settings import Settings
 
 ENVIRONMENT = "SHOAL_SETTINGS"
@@ -24,10 +25,11 @@ class Server(BaseApplication):
         host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         chosen = {
             "bind": f"{host}:{self._settings.port}",
-            "worker_class": "gthread",
+            "worker_class": BufferingWorker,
             "workers": self._workers,
             "threads": self._threads,
             "timeout": 120,
+            "keepalive": 5,
             "graceful_timeout": 10,
             "loglevel": "warning",  # no access log: its lines would hold queries
             "control_socket_disable": True,
