@@ -62,13 +62,14 @@ METHODS = {
     "wordnet-queries": Style(COLOURS[7], SHAPES["star"], DASHES[0]),
     "common": Style(COLOURS[8], SHAPES["saltire"], DASHES[1]),
     "murmur": Style(COLOURS[9], SHAPES["hourglass"], DASHES[2]),
+    "floc": Style(COLOURS[1], SHAPES["chevron"], DASHES[4]),
     "device": Style(COLOURS[0], SHAPES["bow"], DASHES[3]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.
 _OTHERS = [
     Style(colour, SHAPES[shape], DASHES[(i + j) % len(DASHES)])
-    for j, shape in enumerate(("chevron", "burst", "bar", "kite", "flag", "post"))
+    for j, shape in enumerate(("burst", "bar", "kite", "flag", "post"))
     for i, colour in enumerate(COLOURS)
 ]
 

@@ -17,7 +17,8 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 
-BLOCK = 4_000  # users among whom the most similar one is sought; more users are cut into blocks of similar ones
+EXACT_UP_TO = 4_000  # users; more are cut into blocks of similar ones, within which the most similar one is sought
+BLOCK = 2_000
 
 
 class Common(ProfileMethod):
@@ -73,5 +74,6 @@ class Common(ProfileMethod):
 
     def blocks(self, vectors: csr_array, rng: np.random.Generator, progress: Progress) -> list[np.ndarray]:
         """All users, or blocks of similar ones where they are many; each in the random order in which it is grown."""
-        cut = similar_blocks(vectors, max(BLOCK, 4 * self.k), lambda rows: True, rng, progress, multiple=self.k)
+        most = max(EXACT_UP_TO if vectors.shape[0] <= EXACT_UP_TO else BLOCK, 4 * self.k)
+        cut = similar_blocks(vectors, most, lambda rows: True, rng, progress, multiple=self.k)
         return [rng.permutation(rows) for rows in cut]

@@ -82,6 +82,7 @@ def test_common_is_the_literal_algorithm_and_holds(texts: list[str], k: int, t: 
 
 
 def test_in_blocks_it_is_the_literal_algorithm_on_each_and_loses_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(common, "EXACT_UP_TO", 40)
     monkeypatch.setattr(common, "BLOCK", 16)
     log, method = sample_log(53), Common(KNOWLEDGE, k=3, t=2)
     made = method.run(log, seed=4)
