@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 
@@ -54,6 +53,14 @@ def make_setting(method: str, given: Mapping[str, object]) -> Setting:
     named = {*given, *([private.name] if private else [])}
     values = tuple(made.settings.items())
     return Setting(method, values, tuple(name for name, _ in values if name in named))
+
+
+def allowed_setting(method: str, given: Mapping[str, object]) -> Setting | None:
+    """The same of values that a program chose; none where they do not go together."""
+    try:
+        return make_setting(method, given)
+    except InputError:
+        return None
 
 
 def all_settings(method: str, ranges: Ranges) -> list[Setting]:
@@ -113,10 +120,8 @@ def level_settings(method: str) -> list[Setting]:
 def _level(method: str, parameter: Parameter[Value], value: float) -> Setting:
     """A level; one that does not go together with the other parameters' defaults stands halfway to its own."""
     halfway = (value + float(parameter.default)) / 2
-    for tried in (value, halfway):
-        with suppress(InputError):
-            return make_setting(method, {parameter.name: inside(parameter, tried)})
-    return make_setting(method, {})
+    tried = [allowed_setting(method, {parameter.name: inside(parameter, one)}) for one in (value, halfway)]
+    return next((setting for setting in tried if setting is not None), make_setting(method, {}))
 
 
 # A parameter's default times these, from little privacy to much.

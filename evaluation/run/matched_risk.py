@@ -9,7 +9,7 @@ import numpy as np
 from shoal.anonymizer.parameters import Parameter, Value
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.progress import Progress, silent
-from shoal.evaluation.experiment.settings import Setting, distinct, inside, make_setting, privacy_parameter
+from shoal.evaluation.experiment.settings import Setting, allowed_setting, distinct, inside, privacy_parameter
 from shoal.evaluation.measures.precision import DEVICE, FREE
 from shoal.evaluation.run.outcomes import Outcome, Run
 from shoal.evaluation.run.results import Row, rounded
@@ -149,7 +149,10 @@ def _is_least_private(setting: Setting) -> bool:
     if private is None:
         return True
     allowed = private.allowed
-    return setting.value(private.name) == (allowed.low if private.more_private == "higher" else allowed.high)
+    if setting.value(private.name) == (allowed.low if private.more_private == "higher" else allowed.high):
+        return True
+    next_one = number(setting, private) + (-1 if private.more_private == "higher" else 1)
+    return allowed.kind is int and _with(setting, private, next_one) is None  # others stand in the way
 
 
 def random_curve(outcomes: Sequence[Outcome], score: str = "ap10") -> Curve | None:
@@ -245,11 +248,12 @@ def nearer_settings(outcomes: Sequence[Outcome], users: int) -> list[Setting]:
     """For each risk and each method that may lead there, a setting that was not tried and lies nearer."""
     worked = [outcome for outcome in outcomes if not outcome.failure]
     by_curve, tried = grouped(worked), {outcome.setting for outcome in outcomes}
-    found = [_nearer(by_curve[name], row["risk"]) for row in answers(worked, users) for name in row["perhaps"]]
+    found = [nearer(by_curve[name], row["risk"]) for row in answers(worked, users) for name in row["perhaps"]]
     return distinct(setting for setting in found if setting is not None and setting not in tried)
 
 
-def _nearer(outcomes: Sequence[Outcome], risk: float) -> Setting | None:
+def nearer(outcomes: Sequence[Outcome], risk: float) -> Setting | None:
+    """A setting of a curve that lies nearer to a risk than those that were measured."""
     by_risk = sorted(outcomes, key=lambda outcome: outcome.measures[RISK])
     setting = by_risk[0].setting
     parameter = privacy_parameter(find_method(setting.method).info.parameters)
@@ -263,10 +267,16 @@ def _nearer(outcomes: Sequence[Outcome], risk: float) -> Setting | None:
         private = (parameter.more_private == "higher") == bool(above)  # whether the parameter has to rise
         last = above[0] if above else below[-1]
         value = inside(parameter, last * _STEP if private else last / _STEP)
-    if value is None:
-        return None
+    while value is not None:
+        if (found := _with(setting, parameter, value)) is not None:
+            return found
+        value = middle(parameter, number(setting, parameter), value)  # it does not go together with the others
+    return None
+
+
+def _with(setting: Setting, parameter: Parameter[Value], value: float) -> Setting | None:
     given: dict[str, object] = {name: v for name, v in setting.values if name in setting.named}
-    return make_setting(setting.method, given | {parameter.name: value})
+    return allowed_setting(setting.method, given | {parameter.name: value})
 
 
 def number(setting: Setting, parameter: Parameter[Value]) -> float:

@@ -8,7 +8,16 @@ import pytest
 
 from shoal.evaluation.experiment.settings import make_setting
 from shoal.evaluation.report.answer import sentence
-from shoal.evaluation.run.matched_risk import Curve, Point, answers, luck_of, nearer_settings, random_curve, verdict
+from shoal.evaluation.run.matched_risk import (
+    Curve,
+    Point,
+    answers,
+    luck_of,
+    nearer,
+    nearer_settings,
+    random_curve,
+    verdict,
+)
 from shoal.evaluation.run.outcomes import Outcome
 from shoal.evaluation.run.summary import comparisons_of
 from shoal.evaluation.statistics import Estimate
@@ -271,6 +280,13 @@ def test_what_was_measured_far_from_a_risk_is_measured_nearer() -> None:
     assert asked([*world.method("clump", better, GRID), *others]) == []
     behind = world.method("clump", lambda risk: 0.1, (3, 100))
     assert asked([*behind, *others]) == []
+
+
+def test_settings_that_do_not_go_together_are_passed_over() -> None:
+    world = World(5)
+    tried = [world.outcome("common", {"k": k, "t": 15}, 0.9 / k, concave(0.9 / k)) for k in (20, 40)]
+    assert str(nearer(tried, 0.2)) == "common k=17 t=15"  # a third of k=20 is less than t
+    assert nearer([world.outcome("common", {"k": 15, "t": 15}, 0.06, 0.5)], 0.2) is None
 
 
 def test_nothing_is_tried_twice() -> None:
