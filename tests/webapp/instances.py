@@ -23,15 +23,20 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from shoal.anonymizer.registry import make_method
+from shoal.anonymizer.release_files import write_release
 from shoal.corpus.documents import load_documents
 from shoal.corpus.logs import load_log
 from shoal.corpus.people.simulated import simulate_log, write_log
 from shoal.webapp import create_app
 from shoal.webapp.core.accounts import create_account
-from shoal.webapp.core.logs import register_log
+from shoal.webapp.core.logs import get_log, register_log
+from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.roles import ADMINISTRATOR
+from shoal.webapp.core.seal import release_folder, seal_of
 from shoal.webapp.core.settings import Settings
-from shoal.webapp.database import Database
+from shoal.webapp.database import Database, Job, Release
+from shoal.webapp.database.models import DONE, RUN, now
 from shoal.webapp.jobs import worker
 from shoal.webapp.jobs.queue import get_job
 from shoal.webapp.jobs.tasks import add_run
@@ -122,6 +127,7 @@ class Desk:
     database: Database
     settings: Settings
     log_id: int
+    releases: ActiveReleases
 
 
 @pytest.fixture(params=KINDS)
@@ -133,8 +139,28 @@ def desk(
     made.upgrade()
     log, _ = load_log(str(small_log))
     settings = Settings(log=str(small_log), instance=tmp_path / "instance", database_url=url, levels=False)
-    yield Desk(made, settings, register_log(made, log, small_log.name, str(small_log)))
+    number = register_log(made, log, small_log.name, str(small_log))
+    yield Desk(made, settings, number, ActiveReleases(made, settings.instance, log.digest()))
     made.close()
+
+
+def quick_release(desk: Desk, *, k: int = 5, risk: float = 0.01, **exposure: object) -> str:
+    """A release as a run makes one, without measuring: its risk, and what it shows of few people, are as given."""
+    log, method = load_log(desk.settings.log)[0], make_method("random", {"k": k})
+    shown = {"groups": 14, "alone": 0, "terms": [], "queries": [], **exposure}
+    with desk.database.writing() as session:
+        job = Job(kind=RUN, state=DONE, task={"method": "random", "params": {"k": k}, "log": desk.log_id, "seed": 0})
+        session.add(job)
+        session.flush()
+        folder = release_folder(desk.settings.instance, f"r{job.id}")
+        write_release(folder, method.run(log), method, log, 0)
+        row = Release(
+            id=f"r{job.id}", job_id=job.id, log_id=desk.log_id, method="random", params={"k": k}, title="Random groups",
+            claim={"id": "groups", "values": {"k": k}}, measured={"linkage5": risk}, holds=True, checked_at=now(),
+            certificate={"sentence": f"{k} share each profile."}, exposure=shown, seal=seal_of(folder),
+        )  # fmt: skip
+        session.add(row)
+        return row.id
 
 
 @dataclass(frozen=True)
@@ -157,6 +183,11 @@ class Panel:
             self.client.get("/admin/runs")
             time.sleep(0.1)
         return get_job(self.database, number).state
+
+    @property
+    def releases(self) -> ActiveReleases:
+        found: ActiveReleases = self.app.extensions["shoal.releases"]
+        return found
 
     def run(self, method: str, what: str = "run", **form: object) -> int:
         """Start a run by its form and wait for its end."""
@@ -244,6 +275,7 @@ class LiveServer:
     said: Path
     settings: Settings
     database: Database
+    releases: ActiveReleases
 
 
 @pytest.fixture(scope="session")
@@ -265,7 +297,8 @@ def served(
             wait_for_answer(f"{url}/healthz", process, said)
             database = Database(settings.database)
             create_account(database, NAME, PASSWORD, ADMINISTRATOR)
-            yield LiveServer(url, said, settings, database)
+            digest = get_log(database, 1).digest
+            yield LiveServer(url, said, settings, database, ActiveReleases(database, instance, digest))
             database.close()
         finally:
             process.terminate()

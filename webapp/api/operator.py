@@ -1,5 +1,7 @@
 """What can an operator's programs do? All that the panel does, as JSON under /api/v1/admin."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from apiflask import APIBlueprint
@@ -10,8 +12,9 @@ from flask_wtf.csrf import generate_csrf
 from shoal.corpus.errors import Conflict
 from shoal.evaluation.run.results import told
 from shoal.webapp.api import operator_schemas as s
-from shoal.webapp.core.activation import NeedsConfirmation, activate, history, roll_back
-from shoal.webapp.core.context import database, service, settings
+from shoal.webapp.core.activation import activate, history, roll_back
+from shoal.webapp.core.context import database, releases, service, settings
+from shoal.webapp.core.gate import Consent, NeedsConfirmation, Policy, read_policy, set_policy
 from shoal.webapp.core.login import (
     account,
     enter,
@@ -25,13 +28,15 @@ from shoal.webapp.core.login import (
 from shoal.webapp.core.logs import get_log, list_logs
 from shoal.webapp.core.serving import add_choice, corpora
 from shoal.webapp.core.serving import logs as choosable_logs
+from shoal.webapp.core.withdrawal import delete_release, delete_run, withdraw
+from shoal.webapp.database import Release
 from shoal.webapp.jobs.evaluation import add_evaluation, get_evaluation, publish, results_so_far
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
 from shoal.webapp.operator import served_log
 from shoal.webapp.operator.data import get_data_job, rejected_rows, take_upload
-from shoal.webapp.operator.releases import downloadable, public_file
+from shoal.webapp.operator.releases import all_releases, downloadable, public_file, view_of
 from shoal.webapp.operator.runs import RunRow, get_row, read_wanted, run_rows
 
 api = APIBlueprint("api_operator", __name__, url_prefix="/api/v1/admin", tag="operator")
@@ -116,7 +121,7 @@ def _run(row: RunRow) -> dict[str, Any]:
         "log": row.job.task["log"], "seed": row.job.task["seed"], "account": row.job.account,
         "created_at": row.job.created_at, "finished_at": row.job.finished_at, "result": row.job.result,
         "release_id": release.id if release else None, "certificate": release.certificate if release else None,
-        "files": downloadable(settings().instance, release.id) if release else [],
+        "files": downloadable(settings().instance, release) if release else [],
     }  # fmt: skip
 
 
@@ -174,21 +179,93 @@ def publish_evaluation(number: int) -> dict[str, Any]:
     return _evaluation(number)
 
 
+@api.delete("/runs/<int:number>")
+@api.output({}, status_code=204)
+@api.doc(
+    summary="Delete a run or a preview with all that it made; copies that others fetched are out of reach",
+    responses={409: "it waits, runs, or serves all searchers"},
+)
+def remove_run(number: int) -> str:
+    delete_run(releases(), number, account().name)
+    return ""
+
+
+@api.get("/releases")
+@api.output(s.AllReleasesOut)
+@api.doc(summary="All releases that there ever were, and the state of each")
+def all_states() -> dict[str, Any]:
+    return {"releases": [_state(release) for release in all_releases(database())]}
+
+
+def _state(release: Release) -> dict[str, Any]:
+    return {**vars(release), "release_id": release.id}
+
+
+@api.get("/releases/<release_id>")
+@api.output(s.ReleaseStateOut)
+@api.doc(summary="A release: its state, the numbers that the gate goes by, and what may be done with it")
+def release_state(release_id: str) -> dict[str, Any]:
+    return _view(release_id)
+
+
+def _view(release_id: str) -> dict[str, Any]:
+    view = view_of(release_id)
+    found = {**vars(view.findings), "reasons": view.findings.reasons}
+    waiting = view.proposal.account if view.proposal is not None else ""
+    return {**_state(view.release), "findings": found, "acts": view.acts, "proposed_by": waiting}
+
+
+@api.post("/releases/<release_id>/withdraw")
+@api.input(s.NoteIn, arg_name="given")
+@api.output(s.ReleaseStateOut)
+@api.doc(
+    summary="Take a release away from everybody, for good; copies that others fetched are out of reach",
+    responses={409: "it was never public"},
+)
+def withdraw_release(release_id: str, given: dict[str, str]) -> dict[str, Any]:
+    withdraw(releases(), release_id, account().name, given["note"])
+    return _view(release_id)
+
+
+@api.delete("/releases/<release_id>")
+@api.output({}, status_code=204)
+@api.doc(summary="Delete a release with its files and run; its id is not used again", responses={409: "it is active"})
+def remove_release(release_id: str) -> str:
+    delete_release(releases(), release_id, account().name)
+    return ""
+
+
+@api.get("/policy")
+@api.output(s.PolicyOut)
+@api.doc(summary="What is published without a question")
+def policy() -> Policy:
+    return read_policy(database())
+
+
+@api.put("/policy")
+@api.input(s.PolicyIn, arg_name="given")
+@api.output(s.PolicyOut)
+@api.doc(summary="Set what is published without a question")
+def change_policy(given: dict[str, Any]) -> Policy:
+    set_policy(database(), Policy(**given), account().name)
+    return read_policy(database())
+
+
 @api.get("/releases/<release_id>/files/<name>")
-@api.doc(summary="A public file of a release", responses={200: "the file", 404: "no such file"})
+@api.doc(summary="A public file of a release", responses={200: "the file", 404: "no such file", 410: "withdrawn"})
 def download(release_id: str, name: str) -> ResponseReturnValue:
     return send_file(public_file(settings().instance, release_id, name).resolve(), as_attachment=True)
 
 
 @api.get("/activations")
 @api.output(s.HistoryOut)
-@api.doc(summary="Which releases served the searchers, the active one first")
+@api.doc(summary="Which releases served the searchers, the last one first")
 def activations() -> dict[str, Any]:
     return _history()
 
 
 def _history() -> dict[str, Any]:
-    return {"activations": history(database(), service().digest)}
+    return {"active": releases().current_id(), "activations": history(database(), releases().log_digest)}
 
 
 @api.post("/activations")
@@ -196,23 +273,41 @@ def _history() -> dict[str, Any]:
 @api.output(s.HistoryOut)
 @api.doc(
     summary="Switch all searchers to a release",
-    responses={403: "it breaks its promise", 409: "it needs a confirmation, or is of another log"},
-)
-def activate_release(given: dict[str, Any]) -> dict[str, Any]:
+    responses={
+        202: "it waits for a second operator", 403: "it breaks its promise", 410: "it was withdrawn",
+        409: "it needs a confirmation, or is of another log",
+    },
+)  # fmt: skip
+def activate_release(given: dict[str, Any]) -> ResponseReturnValue:
+    with _asking():
+        done = activate(releases(), given["release_id"], _consent(given))
+    return _history(), 200 if done else 202
+
+
+def _consent(given: dict[str, Any]) -> Consent:
+    return Consent(account().name, given["note"], given["confirmed"], given["typed"])
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
     try:
-        activate(database(), given["release_id"], service().digest, account=account().name, note=given["note"],
-                 confirmed=given["confirmed"])  # fmt: skip
+        yield
     except NeedsConfirmation as error:
-        raise Conflict(f"{error} Send confirmed=true to do it all the same.") from error
-    return _history()
+        how = "note (a reason) and typed (the id)" if releases().of_real_people else "confirmed=true"
+        raise Conflict(f"{error} Send {how} to do it all the same.") from error
 
 
 @api.post("/rollback")
+@api.input(s.ConsentIn, arg_name="given")
 @api.output(s.HistoryOut)
-@api.doc(summary="Activate the release that was active before", responses={409: "there is none"})
-def rollback() -> dict[str, Any]:
-    roll_back(database(), service().digest, account().name)
-    return _history()
+@api.doc(
+    summary="Activate the release that was active before; what it leaves is withdrawn if it is above the ceiling",
+    responses={202: "it waits for a second operator", 409: "there is none, or it needs a confirmation"},
+)
+def rollback(given: dict[str, Any]) -> ResponseReturnValue:
+    with _asking():
+        done = roll_back(releases(), _consent(given))
+    return _history(), 200 if done else 202
 
 
 @api.get("/logs")
@@ -220,7 +315,11 @@ def rollback() -> dict[str, Any]:
 @api.doc(summary="The logs that releases can be made of")
 def logs() -> dict[str, Any]:
     served = service().digest
-    return {"logs": [{**vars(log), "served": log.digest == served} for log in list_logs(database())]}
+    return {
+        "logs": [
+            {**vars(log), "simulated": log.simulated, "served": log.digest == served} for log in list_logs(database())
+        ]
+    }
 
 
 @api.post("/logs")

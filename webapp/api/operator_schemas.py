@@ -5,10 +5,10 @@ from apiflask.fields import Boolean, DateTime, Dict, File, Float, Integer, List,
 from apiflask.validators import Length, OneOf, Range
 
 from shoal.webapp.core.accounts import MOST_LETTERS
+from shoal.webapp.core.gate import LONGEST_NOTE, MOST_COUNTED
 from shoal.webapp.core.roles import ROLES
-from shoal.webapp.database.models import PREVIEW, RUN, STATES
+from shoal.webapp.database.models import PREVIEW, RELEASE_STATES, RUN, STATES
 from shoal.webapp.jobs.evaluation import LEVELS, THOROUGH
-from shoal.webapp.operator.releases import LONGEST_NOTE
 from shoal.webapp.operator.runs import OWN, shown_measures
 
 
@@ -94,21 +94,78 @@ class RunsOut(Schema):
     runs = List(Nested(ListedRunOut))
 
 
-class ActivateIn(Schema):
-    release_id = String(required=True, validate=Length(max=32))
+class NoteIn(Schema):
     note = String(load_default="", validate=Length(max=LONGEST_NOTE))
-    confirmed = Boolean(load_default=False)
+
+
+class ConsentIn(NoteIn):
+    confirmed = Boolean(load_default=False, metadata={"description": "enough where nobody is real"})
+    typed = String(load_default="", validate=Length(max=32), metadata={"description": "the id of the release"})
+
+
+class ActivateIn(ConsentIn):
+    release_id = String(required=True, validate=Length(max=32))
+
+
+class ListedStateOut(Schema):
+    release_id = String()
+    title = String()
+    method = String()
+    params = Dict(keys=String())
+    state = String(validate=OneOf(RELEASE_STATES))
+    created_at = DateTime()
+    published_at = DateTime(allow_none=True, metadata={"description": "null: it was never public"})
+    damaged = String(metadata={"description": "what is not as it was made; empty: nothing"})
+
+
+class AllReleasesOut(Schema):
+    releases = List(Nested(ListedStateOut))
+
+
+class PolicyOut(Schema):
+    ceiling = Float(metadata={"description": "the share of people who may be found"})
+    fewest = Integer(metadata={"description": "how many people must share each published term and query"})
+    most_public = Integer(metadata={"description": "how many releases of one log may be public at once"})
+    second = Boolean(metadata={"description": "whether a second operator must confirm what is above this"})
+
+
+class PolicyIn(Schema):
+    ceiling = Float(required=True, validate=Range(0, 1))
+    fewest = Integer(required=True, validate=Range(1, MOST_COUNTED))
+    most_public = Integer(required=True, validate=Range(1, 1000))
+    second = Boolean(required=True)
+
+
+class FindingsOut(Schema):
+    real = Boolean(metadata={"description": "whether the people are real: then what is above the policy is asked for"})
+    promise = String()
+    publishes = Boolean()
+    risk = Float(allow_none=True, metadata={"description": "the share of people found, knowing five of their terms"})
+    alone = Integer(allow_none=True, metadata={"description": "people alone with a published profile"})
+    terms = Integer(metadata={"description": "published terms that fewer people hold than the policy wants"})
+    queries = Integer()
+    others = Integer(metadata={"description": "other releases of the log that are public"})
+    policy = Nested(PolicyOut)
+    reasons = List(String())
+
+
+class ReleaseStateOut(ListedStateOut):
+    findings = Nested(FindingsOut)
+    acts = List(String(), metadata={"description": "what its state allows: activate, withdraw, delete"})
+    proposed_by = String(metadata={"description": "who waits for a second operator; empty: nobody"})
 
 
 class SwitchOut(Schema):
     release_id = String()
     title = String()
+    state = String(metadata={"description": "of the release, now"})
     account = String()
     note = String()
     at = DateTime()
 
 
 class HistoryOut(Schema):
+    active = String(allow_none=True, metadata={"description": "null: results are plain"})
     activations = List(Nested(SwitchOut))
 
 
@@ -117,6 +174,7 @@ class LogOut(Schema):
     name = String()
     served = Boolean()
     simulated = Boolean()
+    people = String(metadata={"description": "simulated, public or real"})
     statistics = Dict()
     rejected = Integer()
     digest = String(metadata={"description": "sha-256 of the content"})

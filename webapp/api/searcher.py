@@ -93,7 +93,7 @@ def _asked_by(key: str, wanted: dict[str, Any]) -> Asked:
 @api.doc(summary="The release that keeps most where at most so many in 100 may be found; null if none is as safe")
 def dial(wanted: dict[str, Any]) -> dict[str, Any]:
     if not wanted["risk"]:
-        return {"release_id": releases().current().release_id, "keeps_more": True, "is_clear": True, "tied": []}
+        return {"release_id": releases().serving().release_id, "keeps_more": True, "is_clear": True, "tied": []}
     choice = choose(visible_releases(), wanted["risk"])
     found = choice.release.release_id if choice.release is not None else None
     tied = [one.release_id for one in choice.tied]
@@ -110,7 +110,7 @@ def dial(wanted: dict[str, Any]) -> dict[str, Any]:
 @api.output(s.ReleasesOut)
 @api.doc(summary="The releases that can be compared, and the active one")
 def list_releases() -> dict[str, Any]:
-    return {"current": releases().current().release_id, "releases": visible_releases()}
+    return {"current": releases().serving().release_id, "releases": visible_releases()}
 
 
 @api.get("/releases/<release_id>")

@@ -4,12 +4,12 @@ from typing import Any
 
 from apiflask import APIFlask
 from apiflask.exceptions import HTTPError
-from flask import current_app, jsonify, render_template, request
+from flask import current_app, g, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
-from shoal.corpus.errors import Conflict, InputError, NotFound, Refused
+from shoal.corpus.errors import Conflict, Gone, InputError, NotFound, Refused, Unavailable
 from shoal.webapp.api.searcher_schemas import ErrorOut
 from shoal.webapp.core.bodies import Busy
 
@@ -25,7 +25,10 @@ _ADVICE = {
     415: "What was sent is of a kind that cannot be read here.",
     429: "Too many requests: wait a minute and try again.",
 }
-_STATUS: dict[type[InputError], int] = {NotFound: 404, Refused: 403, Conflict: 409, Busy: 503}
+# A kind stands before those that it is one of.
+_STATUS: dict[type[InputError], int] = {
+    Gone: 410, NotFound: 404, Refused: 403, Conflict: 409, Unavailable: 503, Busy: 503
+}  # fmt: skip
 _BUSY = "The database does not answer just now: wait a moment and try again. Nothing was lost."
 _FAULT = "Something went wrong here. It has been noted; nothing of your query was. Try again."
 
@@ -47,6 +50,9 @@ def error_body(code: int, message: str) -> dict[str, Any]:
 
 
 def answer(code: int, message: str) -> ResponseReturnValue:
+    g.setdefault("visitor", None)  # who asks stands in the database, which may be what does not answer
+    if code == 503:
+        g.visitor = g.active_id = None
     if request.path.startswith("/api/"):
         return jsonify(error_body(code, message)), code
     in_panel = request.path.startswith("/admin/")

@@ -15,10 +15,13 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.folders import alone, cache_folder
 from shoal.search.index import Index
 from shoal.webapp.core.accounts import create_first_account, write_one_time
-from shoal.webapp.core.activation import activate
+from shoal.webapp.core.activation import activate, history
+from shoal.webapp.core.gate import Consent
 from shoal.webapp.core.logs import ServedLog, find_log, register_log
 from shoal.webapp.core.releases import ActiveReleases
+from shoal.webapp.core.seal import check_damaged, seal_old_releases
 from shoal.webapp.core.settings import Settings, default_instance
+from shoal.webapp.core.withdrawal import finish_deletions
 from shoal.webapp.database import Database, Job, LogFile
 from shoal.webapp.database.models import FAILED, READING
 from shoal.webapp.jobs.levels import offer_levels
@@ -138,12 +141,41 @@ def open_database(settings: Settings) -> Database:
     """
     settings.protect_folder()
     database = Database(settings.database)
-    with _start(settings):
-        database.upgrade()
-        follow_uploads(database, settings.instance)
-        _tell_password(settings, create_first_account(database))
-        tend_running(database)
+    try:
+        with _start(settings):
+            _prepare(database, settings)
+    except BaseException:
+        database.close()
+        raise
     return database
+
+
+def _prepare(database: Database, settings: Settings) -> None:
+    instance = settings.instance
+    refuse_lost_database(database, instance)
+    database.upgrade()
+    follow_uploads(database, instance)
+    seal_old_releases(database, instance)
+    check_damaged(database, instance)
+    finish_deletions(database, instance)
+    _tell_password(settings, create_first_account(database))
+    tend_running(database)
+
+
+def refuse_lost_database(database: Database, instance: Path) -> None:
+    """A database that does not know the runs that are there was lost, or is an old copy.
+
+    To begin anew over them would give their ids to others, and publish what was withdrawn.
+    """
+    database.check()
+    numbers = sorted(int(path.name[1:]) for path in (instance / "runs").glob("r*") if path.name[1:].isdigit())
+    unknown = sorted(set(numbers) - database.numbers(Job))
+    if unknown:
+        some = ", ".join(f"r{number}" for number in unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+        raise Conflict(
+            f"the database does not know {some} in {instance / 'runs'}: it was lost, or is older than they are. "
+            f"Restore its latest copy, or move {instance / 'runs'} away to begin anew"
+        )
 
 
 def _start(settings: Settings) -> AbstractContextManager[None]:
@@ -160,8 +192,8 @@ def open_releases(
     with _start(settings):
         if not log.entered:
             register_log(database, log.read(), log.name, log.source)
-        if releases.current_id() is None:
-            _first_release(database, settings, log, index, progress)
+        if not history(database, log.digest, limit=1):  # what was withdrawn since is not made good for
+            _first_release(releases, log, index, progress)
         if settings.levels and log.people != "real":
             offer_levels(database, _entered(database, log), settings.corpus_source)
     return releases
@@ -180,16 +212,17 @@ def _tell_password(settings: Settings, password: str | None) -> None:
               f"  It is good for 24 hours, and stands in {path} until it is changed.\n", flush=True)  # fmt: skip
 
 
-def _first_release(database: Database, settings: Settings, served: ServedLog, index: Index, progress: Progress) -> None:
+def _first_release(releases: ActiveReleases, served: ServedLog, index: Index, progress: Progress) -> None:
     """Where the people are real, publishing is an act of the operator: the first release is of nobody."""
+    database = releases.database
     log, log_id = served.read(), _entered(database, served)
     for method, settings_of_method in FIRST_METHODS if served.people != "real" else _OF_NOBODY:
         job = claim_job(database, add_run(database, method, settings_of_method, log_id), even_if_busy=True)
         assert job is not None, "nobody else knows of a job that was added under the lock"
         try:
-            release_id = make_release(database, settings.instance, job, log, index, _Told(progress))
+            release_id = make_release(database, releases.instance, job, log, index, _Told(progress))
         except InputError as error:
             finish_job(database, job.id, FAILED, str(error))
             continue
-        activate(database, release_id, served.digest, note=_NOTE, confirmed=True)
+        activate(releases, release_id, Consent(note=_NOTE, confirmed=True))
         return

@@ -74,17 +74,17 @@ def _written(source: str) -> int | None:
 
 def register_log(database: Database, log: QueryLog, name: str, source: str, rejected: int = 0) -> int:
     """The number of the log with this content; one that is known already is not entered twice."""
-    digest, simulated = log.digest(), log.people == "simulated"
-    told = {**statistics(log), "people": log.people, "written": _written(source)}
+    digest = log.digest()
+    told = {**statistics(log), "written": _written(source)}
     with database.writing() as session:
         known = session.scalar(select(LogFile).where(LogFile.digest == digest))
         if known is None:
             known = LogFile(
-                name=name[:200], digest=digest, statistics=told, rejected=rejected, simulated=simulated, source=source
+                name=name[:200], digest=digest, statistics=told, rejected=rejected, people=log.people, source=source
             )
             session.add(known)
             session.flush()
-        known.simulated = simulated  # an older version went by the name of the file
+        known.people = log.people  # the heading may have been mended since
         if source != known.source and not Path(known.source).exists():
             known.source = source  # the file was moved
         if source == known.source:

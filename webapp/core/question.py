@@ -159,11 +159,11 @@ def _visible_releases() -> list[ReleaseSummary]:
 
 
 def find_release(release_id: str) -> LoadedRelease:
-    """The release of that name, or the active one. To searchers, one that never was active does not exist."""
-    if release_id in ("", "current"):
+    """The release of that name, or what serves now. To searchers, one that was never published does not exist."""
+    if not release_id:
+        return releases().serving()
+    if release_id == "current":
         return releases().current()
     if releases().of_real_people and release_id != releases().current_id() and not is_operator():
         raise unknown_release()
-    if not releases().is_public(release_id) and not is_operator():
-        raise unknown_release()
-    return releases().get(release_id)
+    return releases().get(release_id, only_public=not is_operator())

@@ -4,26 +4,33 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, select
 
 from shoal.anonymizer.base import Method, mean_profile
 from shoal.anonymizer.base import Release as PublicRelease
-from shoal.anonymizer.claims import Verdict
+from shoal.anonymizer.claims import Verdict, sentence
+from shoal.anonymizer.manifest import Manifest
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import StoredRelease, read_release
-from shoal.corpus.errors import InputError, NotFound
+from shoal.corpus.errors import Gone, InputError, NotFound
 from shoal.corpus.profiles import Profiles
+from shoal.corpus.querylog import make_log
 from shoal.evaluation.measures.registry import columns
 from shoal.search.vectors import DocumentVectors, profile_space
-from shoal.webapp.database import Activation, Database, Job, LogFile, Release
+from shoal.webapp.core.seal import Damaged, check_seal, release_folder, set_damaged
+from shoal.webapp.database import Database, LogFile, Release
+from shoal.webapp.database.models import ACTIVE, DELETED, MADE, RETIRED, WITHDRAWN, now
 
+NOTHING = "none"  # what stands where the id of a release would, when none is active
 _KEPT = 8
 _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""")
 
@@ -48,16 +55,11 @@ class LoadedRelease(ReleaseSummary):
     stored: StoredRelease
 
 
-def release_folder(instance: Path, release_id: str) -> Path:
-    """Where the files of a release lie. The folder above holds what was measured on it."""
-    return instance / "runs" / release_id / "release"
-
-
 @dataclass(eq=False)
 class ActiveReleases:
     """The releases of the log that is served, and the one that is active.
 
-    Every process asks the database which activation is the last one, and reads the files of a release only once.
+    Every process asks the database with every request in which state a release is, and reads its files only once.
     """
 
     database: Database
@@ -68,15 +70,41 @@ class ActiveReleases:
     _lock: Lock = field(default_factory=Lock)
 
     def current(self) -> LoadedRelease:
+        """The active release; an error where there is none."""
         found = self.current_id()
         if found is None:
-            raise NotFound("there is no active release yet: the operator activates one at /admin")
-        return self.get(found)
+            raise self._nothing_active()
+        return self._once(found)
+
+    def serving(self) -> LoadedRelease:
+        """What searches go by: the active release. Where there is none, plain results go on."""
+        try:
+            return self.current()
+        except (NotFound, Damaged):
+            return nothing_published()
 
     def current_id(self) -> str | None:
-        return self.database.ask(latest_activation(self.log_digest))
+        return self.database.ask(_active(self.log_digest).where(Release.damaged == ""))
 
-    def get(self, release_id: str) -> LoadedRelease:
+    def _nothing_active(self) -> InputError:
+        damaged = self.database.ask(_active(self.log_digest))
+        if damaged is not None:
+            return _damaged(damaged)
+        return NotFound("no release is active, so results are plain: the operator activates one at /admin")
+
+    def get(self, release_id: str, *, only_public: bool = False) -> LoadedRelease:
+        """A release that is not withdrawn and not damaged; to the public, one that was never published is not there."""
+        with self.database.reading() as session:
+            row = session.scalar(_of_log(self.log_digest).where(Release.id == release_id))
+        if row is None or (only_public and row.published_at is None):
+            raise unknown_release()
+        if row.state in (WITHDRAWN, DELETED):
+            raise Gone(f"the release {release_id} was withdrawn: choose another from the list")
+        if row.damaged:
+            raise _damaged(release_id)
+        return self._once(release_id)
+
+    def _once(self, release_id: str) -> LoadedRelease:
         with self._lock:  # whoever asks for it meanwhile waits, and need not read it again
             return self._loaded(release_id)
 
@@ -90,52 +118,64 @@ class ActiveReleases:
             return session.scalar(select(Release.id).where(Release.id == release_id, _public())) is not None
 
     def listed(self, *, only_public: bool = False) -> list[ReleaseSummary]:
-        """All releases of this log, or those that the public may know, the newest first."""
+        """All releases of this log that can be looked at, or those that the public may know, the newest first."""
         wanted = _of_log(self.log_digest).order_by(Release.created_at.desc(), Release.id)
-        if only_public:
-            wanted = wanted.where(_public())
+        wanted = wanted.where(_public() if only_public else _there())
         with self.database.reading() as session:
             rows = session.scalars(wanted).all()
         return [ReleaseSummary(**_summary(row, self.corpus_digest)) for row in rows]
 
     def _load(self, release_id: str) -> LoadedRelease:
         with self.database.reading() as session:
-            row = session.scalar(_of_log(self.log_digest).where(Release.id == release_id))
-        if row is None:
-            raise unknown_release()
+            row = session.scalars(_of_log(self.log_digest).where(Release.id == release_id)).one()
+        if check_seal(self.database, self.instance, row):
+            raise _damaged(release_id)
         try:
             stored = read_release(release_folder(self.instance, release_id), secret=not self.of_real_people)
-            if altered := stored.altered():
-                raise InputError(f"{altered} is not the file that was published")
         except InputError as error:
-            raise InputError(
-                f"the files of release {release_id} are damaged: the operator activates another"
-            ) from error
+            set_damaged(self.database, release_id, "its files cannot be read")
+            raise _damaged(release_id) from error
         return LoadedRelease(**_summary(row, self.corpus_digest), stored=stored)
+
+
+def _damaged(release_id: str) -> Damaged:
+    return Damaged(f"the files of release {release_id} are damaged: they are not what was made, so it is not served")
+
+
+@cache
+def nothing_published() -> LoadedRelease:
+    """What stands for the active release where there is none: it publishes nothing of anybody."""
+    method, none = make_method("plain", {}), pl.Series(dtype=pl.String)
+    made = method.run(make_log(none, none))
+    manifest = Manifest("plain", {}, made.claim, None, {}, 0, 0, made.suppressed, version("shoal"))
+    stored = StoredRelease(made.release, made.assignment, manifest, method.knowledge, {})
+    return LoadedRelease(
+        NOTHING, "plain", {}, "No release is active", {}, Verdict(True, "", sentence(made.claim)), now(), stored
+    )
 
 
 def _of_log(digest: str) -> Select[Release]:
     return select(Release).join(LogFile, LogFile.id == Release.log_id).where(LogFile.digest == digest)
 
 
+def _there() -> ColumnElement[bool]:
+    return and_(Release.state.in_((MADE, ACTIVE, RETIRED)), Release.damaged == "")
+
+
 def _public() -> ColumnElement[bool]:
-    """What ever served the searchers, and what the server made for them to choose and keeps its promise."""
-    offered = select(Job.id).where(Job.task["offered"].as_string().is_not(None))
-    return or_(Release.id.in_(select(Activation.release_id)), and_(Release.job_id.in_(offered), Release.holds))
+    """What went through the gate, and is neither withdrawn nor damaged since."""
+    return and_(Release.published_at.is_not(None), _there())
 
 
 def unknown_release() -> NotFound:
     return NotFound("no such release: choose one from the list")
 
 
-def latest_activation(digest: str) -> Select[str]:
+def _active(digest: str) -> Select[str]:
     return (
-        select(Activation.release_id)
-        .join(Release, Release.id == Activation.release_id)
+        select(Release.id)
         .join(LogFile, LogFile.id == Release.log_id)
-        .where(LogFile.digest == digest)
-        .order_by(Activation.id.desc())
-        .limit(1)
+        .where(LogFile.digest == digest, Release.state == ACTIVE)
     )
 
 

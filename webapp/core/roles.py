@@ -5,7 +5,7 @@ VIEWER, OPERATOR, ADMINISTRATOR = ROLES = ("viewer", "operator", "administrator"
 MAY = {
     VIEWER: "looks at methods, runs, measures, evaluations and the history; changes nothing, and sees no row of a log",
     OPERATOR: "uploads logs, starts runs, tries, downloads, activates and withdraws releases, issues tokens, deletes",
-    ADMINISTRATOR: "makes, disables, resets and deletes accounts, and reads the audit",
+    ADMINISTRATOR: "says what may be published without a question, looks after accounts, and reads the audit",
 }
 
 # Who is not logged in may ask for these.
@@ -20,6 +20,7 @@ OWN = frozenset(
 _LEAST = {
     "rejected": OPERATOR,  # rows of a log as somebody typed them
     "download": OPERATOR,  # files of a release that may never have been active
+    "change_policy": ADMINISTRATOR,  # or who wants to publish more would first allow it
     "accounts": ADMINISTRATOR, "new_account": ADMINISTRATOR, "change_account": ADMINISTRATOR,
     "delete_account": ADMINISTRATOR, "audit": ADMINISTRATOR, "audit_csv": ADMINISTRATOR,
 }  # fmt: skip

@@ -7,19 +7,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, create_engine, event
+from sqlalchemy import Connection, Engine, Select, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError, TimeoutError
 from sqlalchemy.orm import Session
 
-from shoal.corpus.errors import InputError
-from shoal.webapp.database.models import Account, Activation, Attempt, Event, Job, LogFile, Release, Table, Visit
+from shoal.corpus.errors import InputError, Unavailable
+from shoal.webapp.database.models import (
+    Account,
+    Activation,
+    Attempt,
+    Event,
+    Job,
+    LogFile,
+    Option,
+    Proposal,
+    Release,
+    Table,
+    Visit,
+)
 
-__all__ = ["Account", "Activation", "Attempt", "Database", "Event", "Job", "LogFile", "Release", "Visit"]
+__all__ = [
+    "Account", "Activation", "Attempt", "Database", "Event", "Job", "LogFile", "Option", "Proposal", "Release", "Visit",
+]  # fmt: skip
 
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_SECONDS = 15
+_CONNECT_SECONDS = 5
 _WRITES = "shoal_writes"
 Row = TypeVar("Row", bound=Table)
 Value = TypeVar("Value", int, str)
@@ -41,7 +56,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        with _told(self._engine.url), Session(self._engine, expire_on_commit=False) as session:
+        with _told(), Session(self._engine, expire_on_commit=False) as session:
             yield session
 
     def find(self, table: type[Row], key: int | str) -> Row | None:
@@ -53,13 +68,13 @@ class Database:
 
     def ask(self, question: Select[Value]) -> Value | None:
         """One value, by the shortest way: this is what every request of a searcher waits for."""
-        with _told(self._engine.url), self._engine.connect() as connection:
+        with _told(), self._engine.connect() as connection:
             return connection.execute(question).scalar()
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction: committed at the end of the block, undone when it is left by an error."""
-        with _told(self._engine.url), Session(self._writing, expire_on_commit=False) as session, session.begin():
+        with _told(), Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
     def upgrade(self) -> None:
@@ -69,9 +84,22 @@ class Database:
 
         config = Config()
         config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-        with _told(self._engine.url), self._writing.connect() as connection:
+        with _told(), self._writing.connect() as connection:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+    def check(self) -> None:
+        """A file that is no database, or a broken one, is told before anything is written to it."""
+        with _told(), self._engine.connect() as connection:
+            if self.kind == "sqlite" and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
+                raise InputError(_BROKEN)
+
+    def numbers(self, table: type[Row]) -> set[int]:
+        """The ids of all rows of a table; none where it was not made yet."""
+        with _told(), self._engine.connect() as connection:
+            if not inspect(connection).has_table(table.__tablename__):
+                return set()
+            return set(connection.execute(select(table.__table__.c.id)).scalars())
 
     def close(self) -> None:
         self._engine.dispose()
@@ -85,7 +113,9 @@ def _forget(database: "Database | None") -> None:
 def _engine(text: str) -> Engine:
     url = _url(text)
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=16)
+        return create_engine(
+            url, pool_pre_ping=True, pool_size=4, max_overflow=16, connect_args={"connect_timeout": _CONNECT_SECONDS}
+        )
     if url.database:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
@@ -125,23 +155,32 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 @contextmanager
-def _told(url: URL) -> Iterator[None]:
-    """A database that cannot be reached or written is the operator's to mend, so it becomes a message."""
+def _told() -> Iterator[None]:
+    """A database that cannot be reached, read or written is the operator's to mend, so it becomes a message.
+
+    Where it is, and as whom it is asked, is nobody's business who only sees a page.
+    """
     try:
         yield
-    except OperationalError as error:
-        raise InputError(_reason(error, url)) from error
+    except (OperationalError, TimeoutError) as error:
+        raise Unavailable(_reason(str(getattr(error, "orig", error)))) from error
+    except DatabaseError as error:
+        if any(words in str(error.orig) for words in ("malformed", "not a database")):
+            raise InputError(_BROKEN) from error
+        raise
 
 
-def _reason(error: DBAPIError, url: URL) -> str:
-    text = str(error.orig)
+_BROKEN = (
+    "the database file is broken: stop the server, put the latest copy of the file in its place (with no -wal and -shm "
+    "beside it), and start it again"
+)
+
+
+def _reason(text: str) -> str:
     if "locked" in text:
         return "the database is locked by another process: try again, and see which program holds it if this stays"
     if "full" in text or "No space" in text:
         return "the disk of the database is full: nothing was changed; free some space and try again"
     if "readonly" in text or "unable to open" in text:
         return "the database file cannot be written: check the owner and the permissions of the instance folder"
-    where = (
-        "the database file" if url.get_backend_name() == "sqlite" else f"the database server at {url.host or 'here'}"
-    )
-    return f"{where} does not answer ({type(error.orig).__name__}): check that it runs and that its address is right"
+    return "the database does not answer: try again; the operator checks that it runs and that its address is right"

@@ -3,14 +3,17 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, MetaData, String, Text
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, Index, MetaData, String, Text, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-# The states of a job. The first two are of jobs that are not at their end.
-QUEUED, RUNNING, DONE, FAILED, CANCELLED, INTERRUPTED = STATES = (
-    "queued", "running", "done", "failed", "cancelled", "interrupted",
+# The states of a job. The first two are of jobs that are not at their end; of a deleted one only the row is left.
+QUEUED, RUNNING, DONE, FAILED, CANCELLED, INTERRUPTED, DELETED = STATES = (
+    "queued", "running", "done", "failed", "cancelled", "interrupted", "deleted",
 )  # fmt: skip
+# The states of a release, which it goes through in this order. One that is withdrawn is gone for everybody, for good;
+# of one that is deleted only the row is left, so that its id is never used again.
+MADE, ACTIVE, RETIRED, WITHDRAWN, _ = RELEASE_STATES = ("made", "active", "retired", "withdrawn", DELETED)
 # The kinds of job: a release of a whole log, the same on some of its users only, the reading of an uploaded log, the
 # releases of every method at three levels, an evaluation of many settings, the index of an uploaded corpus, and the
 # choice of the corpus and the log that are served.
@@ -92,8 +95,12 @@ class LogFile(Table):
     digest: Mapped[str] = mapped_column(String(64), unique=True)  # sha-256 of the content
     statistics: Mapped[dict[str, Any]]
     rejected: Mapped[int] = mapped_column(default=0)
-    simulated: Mapped[bool] = mapped_column(default=False)
+    people: Mapped[str] = mapped_column(String(16), default="real")  # simulated, public or real
     created_at: Mapped[datetime] = mapped_column(default=now)
+
+    @property
+    def simulated(self) -> bool:
+        return self.people == "simulated"
 
 
 class Job(Table):
@@ -125,9 +132,15 @@ class Job(Table):
 
 
 class Release(Table):
-    """What a finished run published. Its files lie in the instance folder; this row never changes."""
+    """What a finished run made. Its files lie in the instance folder; only its state changes, and no row goes."""
 
     __tablename__ = "releases"
+    __table_args__ = (
+        Index(  # whatever happens at the same time, a log has one active release
+            "uq_releases_active", "log_id", unique=True, sqlite_where=text("state = 'active'"),
+            postgresql_where=text("state = 'active'"),
+        ),
+    )  # fmt: skip
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id"), unique=True)
     log_id: Mapped[int] = mapped_column(ForeignKey("logs.id"), index=True)
@@ -141,10 +154,15 @@ class Release(Table):
     certificate: Mapped[dict[str, Any]]
     checked_at: Mapped[datetime]
     created_at: Mapped[datetime] = mapped_column(default=now)
+    state: Mapped[str] = mapped_column(String(16), default=MADE, index=True)
+    published_at: Mapped[datetime | None]  # since when everybody may know it; empty: never
+    exposure: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what it shows of few people, as counted when made
+    seal: Mapped[str] = mapped_column(String(64), default="")  # sha-256 of its manifest, which has those of its files
+    damaged: Mapped[str] = mapped_column(Text, default="")  # what is not as it was made; empty: nothing
 
 
 class Activation(Table):
-    """From here on, all searchers were served by this release. The last row is the active one."""
+    """From here on, all searchers were served by this release. Rows are the history, and a stack to roll back by."""
 
     __tablename__ = "activations"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -152,6 +170,25 @@ class Activation(Table):
     account: Mapped[str] = mapped_column(String(64), default="")
     note: Mapped[str] = mapped_column(Text, default="")
     at: Mapped[datetime] = mapped_column(default=now)
+    back_to: Mapped[int | None]  # of a way back: the activation that it leads back to
+
+
+class Proposal(Table):
+    """An activation that waits for a second operator."""
+
+    __tablename__ = "proposals"
+    release_id: Mapped[str] = mapped_column(ForeignKey("releases.id"), primary_key=True)
+    account: Mapped[str] = mapped_column(String(64))
+    note: Mapped[str] = mapped_column(Text)
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Option(Table):
+    """What an operator set for the whole server."""
+
+    __tablename__ = "options"
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    value: Mapped[dict[str, Any]]
 
 
 class Event(Table):

@@ -111,7 +111,10 @@ def _claimed(database: Database, chosen: Chosen, job: Job) -> Job | None:
 
 
 def _is_made(database: Database, setting: Setting, job: Job, index: Index) -> bool:
-    """Whether an earlier attempt, or an operator, has made this release, and measured it on these documents."""
+    """Whether an earlier attempt, or an operator, has made this release, and measured it on these documents.
+
+    One that was deleted since does not come again.
+    """
     wanted = {
         "method": setting.method,
         "params": dict(setting.values),

@@ -1,13 +1,17 @@
 """What does a release cost and protect? The measures that a run keeps, by the one protocol of the evaluation."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Method
+from shoal.anonymizer.base import Anonymized, Method, Release, find_names
+from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.errors import InputError
-from shoal.corpus.profiles import build_profiles
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.measures.precision import FREE, share_kept
@@ -18,6 +22,7 @@ from shoal.evaluation.protocol.workload import split_by_time
 from shoal.evaluation.statistics import intervals
 from shoal.search.index import Index
 from shoal.search.vectors import own_profiles
+from shoal.webapp.core.gate import MOST_COUNTED
 
 _VICTIMS = 500  # of each attack
 _USERS = 200  # whose queries are tried
@@ -73,3 +78,51 @@ def _scores(
     scores = truth.scores(trial.cosines(method, made.release, made.assignment, seed))
     low, high = intervals(scores["ap10"][None, :], seed=seed)[0].tolist()
     return {name: float(values.mean()) for name, values in scores.items()} | {"ap10_low": low, "ap10_high": high}
+
+
+def count_exposure(release: Release, log: QueryLog, knowledge: Knowledge) -> dict[str, Any]:
+    """What a release shows of few people: who is alone, and how many published terms and queries 1, 2, ... users hold.
+
+    Words that no user holds are nobody's: a method made them up, or writes them otherwise.
+    """
+    return {
+        "groups": len(release),
+        "alone": int((release.users == 1).sum()),
+        "terms": _by_holders(_holders_of_labels(release, build_profiles(log, knowledge.words), knowledge)),
+        "queries": _by_holders(_holders_of_queries(release, log)),
+    }
+
+
+def _by_holders(holders: np.ndarray) -> list[int]:
+    counts = np.bincount(np.minimum(holders, MOST_COUNTED), minlength=MOST_COUNTED + 1)
+    return [int(count) for count in counts[1:MOST_COUNTED]]
+
+
+def _holders_of_labels(release: Release, profiles: Profiles, knowledge: Knowledge) -> np.ndarray:
+    """How many users hold each published label, up to the most that are counted: a term, or any that it stands for."""
+    users = np.bincount(profiles.counts.indices, minlength=len(profiles.terms))
+    place = {term: t for t, term in enumerate(profiles.terms)}
+    by_term = csr_array(profiles.counts.T)
+    published = np.unique(release.weights.indices)
+    return np.array([_holders(_below(release, i, knowledge), place, users, by_term) for i in published.tolist()], int)
+
+
+def _below(release: Release, label: int, knowledge: Knowledge) -> list[str]:
+    name = release.labels[label]
+    return knowledge.stands_for(name) if release.generalized[label] else [name]
+
+
+def _holders(terms: list[str], place: dict[str, int], users: np.ndarray, by_term: csr_array) -> int:
+    held = [place[term] for term in terms if term in place]
+    if len(held) <= 1 or max(users[held]) >= MOST_COUNTED:
+        return int(max(users[held], default=0))
+    rows = [by_term.indices[by_term.indptr[t] : by_term.indptr[t + 1]] for t in held]
+    return len(np.unique(np.concatenate(rows)))
+
+
+def _holders_of_queries(release: Release, log: QueryLog) -> np.ndarray:
+    if release.queries is None:
+        return np.zeros(0, dtype=int)
+    asked = distinct_queries(log)
+    place = find_names(release.queries.query.unique(), asked.texts)
+    return asked.users[place[place >= 0]]

@@ -14,18 +14,20 @@ import numpy as np
 from shoal.anonymizer.base import Anonymized, Method
 from shoal.anonymizer.claims import Evidence, Verdict, verify
 from shoal.anonymizer.registry import find_method, make_method, methods
-from shoal.anonymizer.release_files import read_release, write_release
+from shoal.anonymizer.release_files import MANIFEST, PUBLIC, read_release, write_release
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.logs import load_log
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment.settings import privacy_parameter, written
 from shoal.search.index import Index, index_for
+from shoal.webapp.core.activation import offer
+from shoal.webapp.core.audit import note
 from shoal.webapp.core.logs import REJECTED, read_registered, register_log
-from shoal.webapp.core.releases import release_folder
+from shoal.webapp.core.seal import release_folder, seal_of
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job, Release
 from shoal.webapp.database.models import DONE, EVALUATION, INDEXING, LEVELS, READING, RUN, SERVING, now
-from shoal.webapp.jobs.measures import measure_precision, measure_risk
+from shoal.webapp.jobs.measures import count_exposure, measure_precision, measure_risk
 from shoal.webapp.jobs.queue import finish_job
 
 STEPS = ("Reading the log", "Anonymizing", "Checking the promise", "Measuring the risk", "Measuring the precision")
@@ -131,7 +133,7 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
     seconds = time.perf_counter() - start
     steps.step(3, STEPS[2])
     verdict = verify_stored(read_release(folder), log)  # what lies on disk is what is checked
-    checked_at = now()
+    checked_at, seal = now(), seal_of(folder)
     index = index_for(corpus) if isinstance(corpus, str) else corpus
     measured = _measure(made, log, method, seed, index, steps) | {"seconds": round(seconds, 3)}
     certificate = {
@@ -139,8 +141,8 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
         "data_sha256": manifest.digests["log"], "corpus_sha256": index.meta["digest"],
         "claim": asdict(manifest.claim), "sentence": verdict.sentence,
         "holds": verdict.holds, "counterexample": verdict.counterexample,
-        "checked_at": checked_at.isoformat(timespec="seconds"),
-        "version": version("shoal"),
+        "checked_at": checked_at.isoformat(timespec="seconds"), "version": version("shoal"),
+        "files": {MANIFEST: seal, **{name: manifest.digests[name] for name in PUBLIC if name in manifest.digests}},
     }  # fmt: skip
     write_json(folder.parent / "certificate.json", certificate)
     write_json(folder.parent / "measures.json", measured)
@@ -148,8 +150,9 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
         id=release_id, job_id=job.id, log_id=task["log"], method=manifest.method, params=manifest.parameters,
         title=release_title(manifest.method, manifest.parameters), claim=asdict(manifest.claim), measured=measured,
         holds=verdict.holds, counterexample=verdict.counterexample, certificate=certificate, checked_at=checked_at,
+        exposure=count_exposure(made.release, log, method.knowledge), seal=seal,
     )  # fmt: skip
-    _keep(database, job.id, row, summary(made, verdict, measured, len(log.users)))
+    _keep(database, job, row, summary(made, verdict, measured, len(log.users)), log.people == "real")
     return release_id
 
 
@@ -159,10 +162,14 @@ def _clear(folder: Path) -> None:
         shutil.rmtree(half) if half.is_dir() else half.unlink()
 
 
-def _keep(database: Database, job_id: int, row: Release, result: dict[str, Any]) -> None:
+def _keep(database: Database, job: Job, row: Release, result: dict[str, Any], real: bool) -> None:
     with database.writing() as session:
         session.add(row)
-        job = session.get_one(Job, job_id)
+        session.flush()
+        note(session, "release.make", job.account, row.id, {"method": row.method})
+        if job.task.get("offered"):
+            offer(session, row, real)
+        job = session.get_one(Job, job.id)
         job.state, job.finished_at, job.result, job.pid, job.birth = DONE, now(), result, 0, ""
         job.step = job.steps
 

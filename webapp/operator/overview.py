@@ -15,6 +15,7 @@ from shoal.webapp.jobs.levels import levels_under_way
 from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.run import setting_text
 from shoal.webapp.operator import active_id, panel
+from shoal.webapp.operator.releases import all_releases, left_behind
 from shoal.webapp.operator.runs import RunRow, run_rows, shown_measures
 
 
@@ -29,6 +30,8 @@ def overview() -> str:
         active=next((row for row in rows if row.release and row.release.id == active_id()), None),
         switches=switches[:5],
         back=previous(switches),
+        leaves=left_behind(),
+        damaged=[one for one in all_releases(database()) if one.damaged],
         busy=[(row, job_status(row.job)) for row in rows if row.job.state in (QUEUED, RUNNING)],
         levels=job_status(making) if making else None,
         evaluations=[(job, job_status(job)) for job in list_evaluations(database()) if job.state in (QUEUED, RUNNING)],

@@ -13,9 +13,9 @@ from shoal.anonymizer.registry import methods
 from shoal.corpus.errors import Conflict, InputError, NotFound
 from shoal.evaluation.measures.base import Column
 from shoal.evaluation.measures.registry import columns
-from shoal.webapp.core.activation import concerns
 from shoal.webapp.core.context import database, releases, settings
 from shoal.webapp.core.login import account
+from shoal.webapp.core.withdrawal import OUT_OF_REACH, delete_run
 from shoal.webapp.database import Database, Job, LogFile, Release
 from shoal.webapp.database.models import EVALUATION, INDEXING, LEVELS, PREVIEW, READING, RUN, SERVING, STATES
 from shoal.webapp.jobs.progress import job_status
@@ -23,7 +23,7 @@ from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.run import release_title
 from shoal.webapp.jobs.tasks import add_run
 from shoal.webapp.operator import panel
-from shoal.webapp.operator.releases import downloadable
+from shoal.webapp.operator.releases import ReleaseView, downloadable, view_of
 
 OWN = ("number", "method", "state", "users")  # what rows are sorted by besides measures
 
@@ -145,16 +145,13 @@ def run(number: int) -> str:
     info = methods()[row.method].info if row.method in methods() else None
     return render_template(
         "operator/run.html", row=row, info=info, measures=shown_measures(), status=job_status(row.job),
-        concerns=concerns(row.release, info.does_not_protect if info else "") if row.release else [],
-        files=downloadable(settings().instance, row.release.id) if row.release else [],
-        can_activate=_can_activate(row),
+        view=_view(row), files=downloadable(settings().instance, row.release) if row.release else [],
+        out_of_reach=OUT_OF_REACH,
     )  # fmt: skip
 
 
-def _can_activate(row: RunRow) -> bool:
-    return (
-        row.release is not None and row.release.holds and row.release.id in {r.release_id for r in releases().listed()}
-    )
+def _view(row: RunRow) -> ReleaseView | None:
+    return view_of(row.release.id) if row.release is not None else None
 
 
 @panel.get("/runs/<int:number>/status")
@@ -173,6 +170,13 @@ def cancel(number: int) -> ResponseReturnValue:
 def again(number: int) -> ResponseReturnValue:
     start_again(database(), number)
     return redirect(_page_of(get_job(database(), number)))
+
+
+@panel.post("/runs/<int:number>/delete")
+def delete(number: int) -> ResponseReturnValue:
+    delete_run(releases(), number, account().name)
+    flash(f"Run {number} is deleted, and all that it made. {OUT_OF_REACH}")
+    return redirect(url_for("operator.runs"))
 
 
 @panel.post("/runs/<int:number>/whole")

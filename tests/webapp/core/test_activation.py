@@ -11,6 +11,7 @@ from flask import Flask
 
 from shoal.corpus.progress import silent
 from shoal.webapp.core.activation import activate
+from shoal.webapp.core.gate import Consent
 from shoal.webapp.core.logs import list_logs
 from shoal.webapp.jobs.queue import claim_job
 from shoal.webapp.jobs.run import make_release
@@ -46,8 +47,7 @@ def two_releases(app: Flask) -> Iterator[tuple[str, str]]:
 
 
 def _activate(app: Flask, release_id: str) -> None:
-    digest = app.extensions["shoal.service"].log.digest()
-    activate(app.extensions["shoal.database"], release_id, digest, note="test", confirmed=True)
+    activate(app.extensions["shoal.releases"], release_id, Consent(note="test", confirmed=True))
 
 
 def _ask(app: Flask, query: str, user: str, release: str = "") -> dict[str, Any]:

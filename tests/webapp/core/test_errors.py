@@ -3,9 +3,9 @@
 import pytest
 from flask.testing import FlaskClient
 
-from shoal.corpus.errors import Conflict, InputError, NotFound, Refused
-from shoal.webapp.core.activation import NeedsConfirmation
+from shoal.corpus.errors import Conflict, Gone, InputError, NotFound, Refused, Unavailable
 from shoal.webapp.core.errors import status_of
+from shoal.webapp.core.gate import NeedsConfirmation
 from tests.webapp.instances import Panel
 
 WORDS = ("no such thing: choose another", "there is no such thing", "it is refused", "anything else")
@@ -13,7 +13,15 @@ WORDS = ("no such thing: choose another", "there is no such thing", "it is refus
 
 @pytest.mark.parametrize("words", WORDS)
 def test_the_type_of_an_error_is_its_status_and_its_words_are_not(words: str) -> None:
-    kinds = {InputError: 400, NotFound: 404, Refused: 403, Conflict: 409, NeedsConfirmation: 409}
+    kinds = {
+        InputError: 400,
+        NotFound: 404,
+        Refused: 403,
+        Conflict: 409,
+        NeedsConfirmation: 409,
+        Gone: 410,
+        Unavailable: 503,
+    }
     assert {kind: status_of(kind(words)) for kind in kinds} == kinds
 
 

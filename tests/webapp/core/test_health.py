@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from shoal.webapp.core.health import Counters, JsonLines
+from shoal.webapp.core.seal import release_folder
 from tests.webapp.instances import Panel
 
 SECRET = "zyxqwvplum"
@@ -23,8 +24,10 @@ def test_a_healthy_server_says_so(quiet_panel: Panel) -> None:
 
 
 def test_a_server_whose_release_is_damaged_says_which(quiet_panel: Panel) -> None:
-    releases = quiet_panel.app.extensions["shoal.releases"]
-    profiles = next(quiet_panel.settings.instance.glob("runs/r*/release/profiles.jsonl"))
+    releases = quiet_panel.releases
+    active = releases.current_id()
+    assert active is not None
+    profiles = release_folder(quiet_panel.settings.instance, active) / "profiles.jsonl"
     whole = profiles.read_text()
     profiles.write_text(whole[: len(whole) // 2])
     releases._loaded.cache_clear()
@@ -36,6 +39,7 @@ def test_a_server_whose_release_is_damaged_says_which(quiet_panel: Panel) -> Non
         assert quiet_panel.client.get("/search?q=climate").status_code < 500
     finally:
         profiles.write_text(whole)
+        quiet_panel.post(f"/admin/releases/{active}/check")
     assert quiet_panel.client.get("/healthz").status_code == 200
 
 

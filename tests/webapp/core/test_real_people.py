@@ -12,6 +12,7 @@ from shoal.corpus.logs.aol import read_log
 from shoal.webapp import create_app
 from shoal.webapp.core.accounts import create_account
 from shoal.webapp.core.activation import activate
+from shoal.webapp.core.gate import Consent
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.jobs.queue import claim_job
 from shoal.webapp.jobs.run import make_release
@@ -60,7 +61,7 @@ def served(real_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Flask:
         job = claim_job(database, add_run(database, "random", {"k": k}, 1), even_if_busy=True)
         assert job is not None
         release = make_release(database, settings.instance, job, log, service.index, _Steps())
-        activate(database, release, service.digest, confirmed=True)
+        activate(first.extensions["shoal.releases"], release, Consent("olga", "a test", typed=release))
     database.close()
     return create_app(settings)
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 from sqlalchemy import select
@@ -10,13 +11,19 @@ from sqlalchemy import select
 import shoal.evaluation.measures.release
 import shoal.webapp.jobs.tasks  # noqa: F401
 from shoal.webapp.core.activation import activate
+from shoal.webapp.core.gate import Consent
+from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.settings import Settings
+from shoal.webapp.core.withdrawal import delete_release, withdraw
 from shoal.webapp.database import Database
 from shoal.webapp.jobs.worker import work
 
 
 def main() -> None:
-    """Lines `run NUMBER` or `switch DIGEST RELEASE RELEASE`: fork, tell the number of the child, wait for its end."""
+    """Lines `run NUMBER`, `switch DIGEST RELEASE RELEASE` or `take-back DIGEST RELEASE ...`.
+
+    For each: fork, tell the number of the child, wait for its end.
+    """
     settings = Settings.from_json(Path(sys.argv[1]).read_text())
     print("ready", flush=True)
     while line := sys.stdin.readline():
@@ -38,8 +45,21 @@ def _do(settings: Settings, words: list[str]) -> None:
     if words[0] == "run":
         work(database, settings, int(words[1]))
         return
+    releases = ActiveReleases(database, settings.instance, words[1])
+    if words[0] == "take-back":
+        take_back(releases, words[2:])
+        return
     for i in range(10**6):
-        activate(database, words[2 + i % 2], words[1], note=str(i), confirmed=True)
+        activate(releases, words[2 + i % 2], Consent(note=str(i), confirmed=True))
+
+
+def take_back(releases: ActiveReleases, made: list[str]) -> None:
+    """Each is activated, withdrawn and deleted, and then there is nothing left to do but to wait for the end."""
+    for release_id in made:
+        activate(releases, release_id, Consent(confirmed=True))
+        withdraw(releases, release_id, "olga")
+        delete_release(releases, release_id, "olga")
+    time.sleep(60)
 
 
 if __name__ == "__main__":

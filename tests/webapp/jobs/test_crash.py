@@ -15,14 +15,17 @@ from sqlalchemy import func, select, text
 from shoal.anonymizer.release_files import read_release
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.logs import load_log
-from shoal.webapp.core.activation import activate, history
-from shoal.webapp.core.releases import ActiveReleases, release_folder
+from shoal.webapp.core.activation import activate, get_release, history
+from shoal.webapp.core.gate import Consent
+from shoal.webapp.core.releases import ActiveReleases
+from shoal.webapp.core.seal import altered, release_folder
+from shoal.webapp.core.withdrawal import finish_deletions
 from shoal.webapp.database import Activation, Database, Job, Release
 from shoal.webapp.database.models import DONE, INTERRUPTED, RUNNING
 from shoal.webapp.jobs.queue import get_job, start_again, tend_running
 from shoal.webapp.jobs.tasks import add_run
 from shoal.webapp.jobs.worker import work
-from tests.webapp.instances import Desk
+from tests.webapp.instances import Desk, quick_release
 
 KILLS = int(os.environ.get("SHOAL_KILLS", "8"))
 pytestmark = pytest.mark.timeout(120 + 15 * KILLS)
@@ -122,7 +125,7 @@ def test_a_server_killed_while_switching_serves_the_old_release_or_the_new_one(d
         work(desk.database, desk.settings, number)
         releases.append(f"r{number}")
     digest = load_log(desk.settings.log)[0].digest()
-    activate(desk.database, releases[1], digest)
+    activate(desk.releases, releases[1], Consent())
     random = np.random.default_rng(1)
     reader = ActiveReleases(desk.database, desk.settings.instance, digest)
     rows = 1
@@ -141,12 +144,51 @@ def test_a_server_killed_while_switching_serves_the_old_release_or_the_new_one(d
     assert_sound(desk.database)
 
 
-def assert_sound(database: Database) -> None:
+def states(desk: Desk) -> dict[str, str]:
+    with desk.database.reading() as session:
+        return {row.id: row.state for row in session.execute(select(Release.id, Release.state))}
+
+
+def test_what_was_withdrawn_or_deleted_stays_so_and_nothing_is_half_gone_when_its_server_is_killed(
+    desk: Desk, victim: Victim
+) -> None:
+    random, kept = np.random.default_rng(2), quick_release(desk)
+    digest, before, seen = desk.releases.log_digest, states(desk), set()
+    for tried in range(1, max(KILLS // 2, 3) + 1):
+        made = [quick_release(desk) for _ in range(3)]
+        activate(desk.releases, kept, Consent())
+        longer = 1 + tried * (len(seen) < 2)  # on a busy machine nothing may have been done yet
+        ended = victim.kill_during(f"take-back {digest} {' '.join(made)}", longer * random.uniform(0.01, 0.12))
+        assert ended == -signal.SIGKILL
+        after = states(desk)
+        for release_id, state in before.items():
+            assert state not in ("withdrawn", "deleted") or after[release_id] in ("withdrawn", "deleted")
+        finish_deletions(desk.database, desk.settings.instance)  # as the next start does
+        check_each(desk, after)
+        seen |= {after[release_id] for release_id in made}
+        before = after
+    assert seen & {"withdrawn", "deleted"}
+    assert_sound(desk.database, jobs=len(before))
+
+
+def check_each(desk: Desk, after: dict[str, str]) -> None:
+    """What is there is whole; what is not there is wholly gone, and for everybody."""
+    public = [one.release_id for one in desk.releases.listed(only_public=True)]
+    for release_id, state in after.items():
+        folder = release_folder(desk.settings.instance, release_id)
+        assert folder.parent.exists() == (state != "deleted")
+        assert state == "deleted" or altered(folder, get_release(desk.database, release_id).seal) == ""
+        assert (release_id in public) == (state in ("active", "retired"))
+    active = [release_id for release_id, state in after.items() if state == "active"]
+    assert [desk.releases.current_id()] == (active or [None])
+
+
+def assert_sound(database: Database, jobs: int = 2) -> None:
     with database.reading() as session:
         if database.kind == "sqlite":
             assert session.execute(text("PRAGMA integrity_check")).scalar() == "ok"
             assert session.execute(text("PRAGMA foreign_key_check")).all() == []
-        assert session.scalar(select(func.count()).select_from(Job)) == 2
+        assert session.scalar(select(func.count()).select_from(Job)) == jobs
 
 
 def test_the_next_start_of_a_server_tells_that_a_job_was_interrupted(desk: Desk, victim: Victim) -> None:

@@ -15,7 +15,8 @@ from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.logs import load_log
 from shoal.corpus.logs.aol import heading
 from shoal.webapp.core.logs import get_log, register_log
-from shoal.webapp.core.releases import ActiveReleases, release_folder
+from shoal.webapp.core.releases import ActiveReleases
+from shoal.webapp.core.seal import release_folder
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUN, RUNNING, now
 from shoal.webapp.jobs import queue
