@@ -14,7 +14,7 @@ from shoal.webapp.core.seal import release_folder
 from shoal.webapp.database import Database, Job, Release
 from shoal.webapp.database.models import ACTIVE, DELETED, MADE, PREVIEW, QUEUED, RETIRED, RUN, RUNNING, WITHDRAWN, now
 
-OUT_OF_REACH = "Copies that others fetched while it was public are out of reach: neither act can call them back."
+OUT_OF_REACH = "Copies that others fetched while it was public are out of reach, and stay there."
 
 
 def withdraw(releases: ActiveReleases, release_id: str, account: str, why: str = "") -> None:

@@ -77,8 +77,8 @@ class Database:
         with _told(), Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
-    def upgrade(self) -> None:
-        """Bring the tables to what this version of the program expects."""
+    def upgrade(self, to: str = "head") -> None:
+        """Bring the tables to what this version of the program expects, or an earlier one did."""
         from alembic import command  # here, since the process of a job starts without it
         from alembic.config import Config
 
@@ -86,7 +86,7 @@ class Database:
         config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
         with _told(), self._writing.connect() as connection:
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            command.upgrade(config, to)
 
     def check(self) -> None:
         """A file that is no database, or a broken one, is told before anything is written to it."""
