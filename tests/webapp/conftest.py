@@ -24,6 +24,7 @@ from shoal.webapp.core.settings import Settings
 from tests.webapp.instances import (  # noqa: F401
     database,
     desk,
+    evaluated,
     free_port,
     in_threads,
     live,

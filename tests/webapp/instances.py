@@ -25,6 +25,7 @@ from werkzeug.test import TestResponse
 
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release
+from shoal.cli import main
 from shoal.corpus.documents import load_documents
 from shoal.corpus.logs import load_log
 from shoal.corpus.people.simulated import simulate_log, write_log
@@ -51,6 +52,21 @@ def small_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("small") / "small-log.tsv"
     write_log(simulate_log(load_documents("news"), 70, seed=3), path)
     return path
+
+
+# The method and the setting of the first release that a server makes, beside the controls.
+EVALUATED: dict[str, Any] = {
+    "corpus": "news", "methods": "plain;everyone;original;linkability:p=0.2,members=5", "queries": 1, "victims": 20,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def evaluated(small_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `shoal evaluate` wrote of the small log."""
+    out = tmp_path_factory.mktemp("evaluated")
+    given = [text for name, value in EVALUATED.items() for text in (f"--{name}", str(value))]
+    assert main(["evaluate", "--log", str(small_log), *given, "--jobs", "1", "--out", str(out)]) == 0
+    return out
 
 
 @pytest.fixture(scope="session")
