@@ -137,7 +137,7 @@ def test_the_page_says_what_the_dial_does_not_know(
     told = {"linkage5": 0.04, "kept": 0.34, "kept_low": low, "kept_high": 0.42, "anonymity_min": 6.0}
     best = replace(current, measured={**current.measured, **told, "linkage5_low": 0.035, "linkage5_high": 0.052})
     monkeypatch.setattr(releases, "listed", lambda **_: [best, *others])
-    monkeypatch.setattr(releases, "get", lambda release_id: best)
+    monkeypatch.setattr(releases, "get", lambda release_id, **_: best)
     page = client.get("/search", query_string={"q": "climate change", "user": someone, "risk": 5}).text
     assert says in page
     assert f"({max(0, 100 * low):.0f} to 42 %)" in page
