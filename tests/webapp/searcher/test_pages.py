@@ -47,7 +47,7 @@ def test_no_query_breaks_the_search(client: FlaskClient, someone: str, query: st
     asked = f"q={encoded}&user={someone}"
     for path in (f"/search?{asked}", f"/api/v1/search?{asked}", f"/people?find={encoded}"):
         answer = client.get(path)
-        assert answer.status_code in (200, 302), path[:80]
+        assert answer.status_code in ((400,) if "\0" in query else (200, 302)), path[:80]
         assert answer.is_json or "<script>alert" not in answer.text
 
 
