@@ -21,6 +21,7 @@ from shoal.corpus.profiles import build_profiles
 from shoal.webapp import create_app
 from shoal.webapp.core.people import People
 from shoal.webapp.core.settings import Settings
+from tests.webapp.canaries import birdcage  # noqa: F401
 from tests.webapp.instances import (  # noqa: F401
     database,
     desk,

@@ -1,17 +1,20 @@
-"""What can an administrator's programs do? Accounts and the audit, as JSON under /api/v1/admin."""
+"""What can programs do about who may do what? Tokens, accounts and the audit, as JSON under /api/v1/admin."""
 
 from typing import Any
 
 from apiflask import Schema
-from apiflask.fields import Boolean, DateTime, Dict, List, Nested, String
-from apiflask.validators import Length, OneOf
+from apiflask.fields import Boolean, DateTime, Dict, Integer, List, Nested, String
+from apiflask.validators import Length, OneOf, Range
 
 from shoal.webapp.api.operator import api
 from shoal.webapp.core.accounts import list_accounts
 from shoal.webapp.core.context import database
+from shoal.webapp.core.login import account
 from shoal.webapp.core.roles import OPERATOR, ROLES
+from shoal.webapp.core.tokens import DAYS, LONGEST_NOTE, MOST_DAYS, revoke_token
 from shoal.webapp.operator.accounts import CHANGES, add_account, change_by, remove
 from shoal.webapp.operator.audit import EXPORTED, asked_events
+from shoal.webapp.operator.tokens import LONGEST_USER, issue, token_rows
 
 
 class AccountOut(Schema):
@@ -58,6 +61,31 @@ class EventsOut(Schema):
     events = List(Nested(EventOut))
 
 
+class TokenOut(Schema):
+    number = Integer()
+    state = String(validate=OneOf(("good", "over", "revoked")))
+    note = String()
+    account = String()
+    served = Boolean(metadata={"description": "of the log that is served"})
+    created_at = DateTime()
+    expires_at = DateTime()
+
+
+class TokensOut(Schema):
+    tokens = List(Nested(TokenOut))
+
+
+class TokenIn(Schema):
+    user = String(required=True, validate=Length(1, LONGEST_USER), metadata={"description": "as in the log; not kept"})
+    days = Integer(load_default=DAYS, validate=Range(1, MOST_DAYS))
+    note = String(load_default="", validate=Length(max=LONGEST_NOTE))
+
+
+class IssuedOut(Schema):
+    number = Integer()
+    token = String(metadata={"description": "shown once"})
+
+
 @api.get("/accounts")
 @api.output(AccountsOut)
 @api.doc(summary="All accounts and their roles")
@@ -95,3 +123,27 @@ def delete_account(name: str) -> str:
 @api.doc(summary="Who did what, the last first")
 def audit(asked: dict[str, str]) -> dict[str, Any]:
     return {"events": asked_events(EXPORTED)}
+
+
+@api.get("/tokens")
+@api.output(TokensOut)
+@api.doc(summary="The tokens that were issued; nobody's id, nobody's group")
+def tokens() -> dict[str, Any]:
+    return {"tokens": token_rows()}
+
+
+@api.post("/tokens")
+@api.input(TokenIn, arg_name="given")
+@api.output(IssuedOut, status_code=201)
+@api.doc(summary="Issue a token, which shows a person of the log the own group", responses={400: "no such person"})
+def issue_token(given: dict[str, Any]) -> dict[str, Any]:
+    number, token = issue(given["user"], given["days"], given["note"])
+    return {"number": number, "token": token}
+
+
+@api.delete("/tokens/<int:number>")
+@api.output({}, status_code=204)
+@api.doc(summary="Take a token back: it is refused from the next request on")
+def revoke(number: int) -> str:
+    revoke_token(database(), number, account().name)
+    return ""

@@ -18,6 +18,7 @@ from shoal.webapp.searcher.attack import ORIGINAL, choose_target, draw_terms, pl
 from shoal.webapp.searcher.knows import what_is_known
 from shoal.webapp.searcher.mine import compact_profiles
 from shoal.webapp.searcher.search import compare
+from shoal.webapp.searcher.token import own_view
 from shoal.webapp.searcher.why import give_reason
 
 api = APIBlueprint("api", __name__, url_prefix="/api/v1", tag="search")
@@ -129,6 +130,18 @@ def profiles(release_id: str) -> Response:
     if release_id != "current" and not releases().is_public(release_id):
         abort(404)  # what never served the searchers was never published
     return compact_profiles(service().published(find_release(release_id)), service(), request)
+
+
+@api.get("/token")
+@api.output(s.OwnViewOut)
+@api.doc(
+    summary="The own group of who sends a token (Authorization: Bearer)", responses={401: "no token, or no good one"}
+)
+def token() -> dict[str, Any]:
+    own = own_view()
+    if own is None:
+        abort(401)
+    return own
 
 
 @api.get("/documents/<int:document>")

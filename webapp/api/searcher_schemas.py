@@ -291,3 +291,17 @@ class MeasureOut(Schema):
 
 class MeasuresOut(Schema):
     measures = List(Nested(MeasureOut))
+
+
+class OwnGroupOut(Schema):
+    id = String()
+    users = Integer(metadata={"description": "how many share the published profile"})
+    terms = List(String(), metadata={"description": "of the published profile, the heaviest first"})
+
+
+class OwnViewOut(Schema):
+    release_id = String()
+    is_known = Boolean(metadata={"description": "false: the release is new, and the group is being looked up"})
+    groups = List(Nested(OwnGroupOut))
+    promise = String()
+    until = DateTime(metadata={"description": "when the token ends"})

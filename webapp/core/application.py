@@ -10,9 +10,10 @@ from shoal.webapp import api
 from shoal.webapp.api import access
 from shoal.webapp.api import operator as operator_api
 from shoal.webapp.api import searcher as searcher_api
-from shoal.webapp.core import bodies, errors, formats, headers, health, serving
+from shoal.webapp.core import bodies, errors, formats, headers, health, serving, tokens
 from shoal.webapp.core.instance import open_database
 from shoal.webapp.core.settings import Settings
+from shoal.webapp.jobs.tokens import offer_groups
 from shoal.webapp.jobs.worker import tend
 from shoal.webapp.operator import (
     accounts,
@@ -27,11 +28,25 @@ from shoal.webapp.operator import (
     releases,
     runs,
 )
-from shoal.webapp.searcher import answer, attack, attack_map, document, knows, mine, pages, people, search, start, why
+from shoal.webapp.operator import tokens as operator_tokens
+from shoal.webapp.searcher import (
+    answer,
+    attack,
+    attack_map,
+    document,
+    knows,
+    mine,
+    pages,
+    people,
+    search,
+    start,
+    token,
+    why,
+)
 
 # Each adds its routes to the pages when it is imported.
-PAGES = (start, search, why, people, knows, attack, attack_map, answer, mine, document)
-PANEL = (login, overview, methods, runs, compare, releases, evaluations, data, accounts, audit)
+PAGES = (start, search, why, people, knows, attack, attack_map, answer, mine, document, token)
+PANEL = (login, overview, methods, runs, compare, releases, evaluations, data, accounts, audit, operator_tokens)
 OF_PROGRAMS = (access,)  # adds to the operator's API
 csrf = CSRFProtect()
 
@@ -54,9 +69,11 @@ def build_application(settings: Settings, progress: Progress = silent) -> APIFla
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # a form is good for as long as its session
     csrf.init_app(app)
     app.before_request(bodies.check_texts)
+    app.before_request(tokens.refuse_bad_token)
     for routes in (pages, api.pages, searcher_api.api, panel, operator_api.api):
         app.register_blueprint(routes)
     csrf.exempt(operator_api.log_in)
     health.register(app)
+    offer_groups(database, app.extensions["shoal.releases"].log_digest, app.extensions["shoal.releases"].current_id())
     tend(database, settings)
     return app

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Flask, abort, current_app, g, request
 
-from shoal.corpus.errors import InputError
+from shoal.corpus.errors import InputError, Unavailable
 from shoal.webapp.core.buffering import SMALL
 from shoal.webapp.core.login import visitor
 from shoal.webapp.core.roles import OPERATOR, is_at_least
@@ -16,10 +16,6 @@ from shoal.webapp.core.roles import OPERATOR, is_at_least
 UPLOADS = frozenset({"operator.upload", "api_operator.upload", "api_operator.upload_corpus"})
 UPLOADS_AT_ONCE = 3  # in one process: the other threads go on answering
 DEEPEST = 32  # of JSON
-
-
-class Busy(InputError):
-    """The server does not do this now; a little later it may."""
 
 
 def register(app: Flask) -> None:
@@ -45,7 +41,7 @@ def limit_body() -> None:
     if account.must_change or not is_at_least(account.role, OPERATOR):
         abort(403)
     if not current_app.extensions["shoal.uploads"].acquire(blocking=False):
-        raise Busy("other uploads are under way: wait until they are over, and send this one again")
+        raise Unavailable("other uploads are under way: wait until they are over, and send this one again")
     g.uploads = True
 
 

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 
 from shoal.corpus.errors import Conflict, Gone, InputError, NotFound, Refused, Unavailable
 from shoal.webapp.api.searcher_schemas import ErrorOut
-from shoal.webapp.core.bodies import Busy
+from shoal.webapp.core.tokens import BadToken
 
 _ADVICE = {
     400: "The request cannot be understood: go back and try again.",
@@ -27,7 +27,7 @@ _ADVICE = {
 }
 # A kind stands before those that it is one of.
 _STATUS: dict[type[InputError], int] = {
-    Gone: 410, NotFound: 404, Refused: 403, Conflict: 409, Unavailable: 503, Busy: 503
+    Gone: 410, NotFound: 404, Refused: 403, Conflict: 409, Unavailable: 503, BadToken: 401
 }  # fmt: skip
 _BUSY = "The database does not answer just now: wait a moment and try again. Nothing was lost."
 _FAULT = "Something went wrong here. It has been noted; nothing of your query was. Try again."

@@ -14,10 +14,11 @@ from shoal.webapp.core.accounts import (
     start_visit,
 )
 from shoal.webapp.core.audit import record
-from shoal.webapp.core.context import database, settings
+from shoal.webapp.core.context import database, releases, settings
 from shoal.webapp.core.roles import DOWNLOADS, OPEN, OPERATOR, OWN, is_at_least, least_role
 from shoal.webapp.core.throttle import begin_try, end_try
 from shoal.webapp.database import Account
+from shoal.webapp.jobs.tokens import offer_groups
 from shoal.webapp.jobs.worker import tend
 
 _VISIT = "visit"  # what a session remembers of a log-in
@@ -97,6 +98,7 @@ def tend_after_change(response: Response) -> Response:
     """What a change added begins at once. The change itself is done, so that trouble here is only noted."""
     if not _is_reading() and has_role(OPERATOR):
         try:
+            offer_groups(database(), releases().log_digest, releases().current_id())
             tend(database(), settings())
         except InputError as error:
             current_app.logger.warning("the jobs are looked after with the next request: %s", error)

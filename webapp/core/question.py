@@ -14,6 +14,7 @@ from shoal.webapp.core.dial import RISKS, Choice, choose
 from shoal.webapp.core.login import is_operator
 from shoal.webapp.core.people import Person
 from shoal.webapp.core.releases import LoadedRelease, Published, ReleaseSummary, unknown_release
+from shoal.webapp.core.tokens import own_group
 
 VIEWS = ("compare", "titles", "plain", "personalized", "anonymized")
 PAGE_SIZE = 10
@@ -137,6 +138,9 @@ def _asker(question: Question, published: Published) -> Asker:
         return Asker(person, published, published.profiles_of(person.row))
     if question.group:
         return Asker(None, published, published.find_group(question.group))
+    own = own_group(published)  # of a person with a token
+    if own is not None and len(own.profiles):
+        return Asker(None, published, own.profiles)
     return Asker(None, None, np.zeros(0, dtype=np.int64))
 
 

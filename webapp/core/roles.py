@@ -19,6 +19,7 @@ OWN = frozenset(
 # without their blueprint: a page and the call of the API that does the same have one name.
 _LEAST = {
     "rejected": OPERATOR,  # rows of a log as somebody typed them
+    "tokens": OPERATOR,  # with notes that may tell who somebody is
     "download": OPERATOR,  # files of a release that may never have been active
     "change_policy": ADMINISTRATOR,  # or who wants to publish more would first allow it
     "accounts": ADMINISTRATOR, "new_account": ADMINISTRATOR, "change_account": ADMINISTRATOR,

@@ -16,9 +16,9 @@ QUEUED, RUNNING, DONE, FAILED, CANCELLED, INTERRUPTED, DELETED = STATES = (
 MADE, ACTIVE, RETIRED, WITHDRAWN, _ = RELEASE_STATES = ("made", "active", "retired", "withdrawn", DELETED)
 # The kinds of job: a release of a whole log, the same on some of its users only, the reading of an uploaded log, the
 # releases of every method at three levels, an evaluation of many settings, the index of an uploaded corpus, and the
-# choice of the corpus and the log that are served.
-RUN, PREVIEW, READING, LEVELS, EVALUATION, INDEXING, SERVING = KINDS = (
-    "run", "preview", "reading", "levels", "evaluation", "indexing", "serving",
+# choice of the corpus and the log that are served, and the groups of people with tokens in a new release.
+RUN, PREVIEW, READING, LEVELS, EVALUATION, INDEXING, SERVING, TOKENS = KINDS = (
+    "run", "preview", "reading", "levels", "evaluation", "indexing", "serving", "tokens",
 )  # fmt: skip
 
 
@@ -201,3 +201,27 @@ class Event(Table):
     account: Mapped[str] = mapped_column(String(64), default="")  # who; empty: the server by itself
     subject: Mapped[str] = mapped_column(String(200), default="", index=True)  # to what: the id of a release, a name
     details: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class Token(Table):
+    """What lets a real person see the own group. The holder has its text, the table a hash of it, and of the person."""
+
+    __tablename__ = "tokens"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    person: Mapped[str] = mapped_column(String(64))  # hashed with the server's key
+    log: Mapped[str] = mapped_column(String(64), index=True)  # sha-256 of the log that the person is of
+    account: Mapped[str] = mapped_column(String(64), default="")  # who issued it
+    note: Mapped[str] = mapped_column(String(200), default="")
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+
+class TokenGroup(Table):
+    """The pseudonyms that the person of a token has in a release: one, several, or none."""
+
+    __tablename__ = "token_groups"
+    token_id: Mapped[int] = mapped_column(ForeignKey("tokens.id", ondelete="CASCADE"), primary_key=True)
+    release_id: Mapped[str] = mapped_column(ForeignKey("releases.id", ondelete="CASCADE"), primary_key=True)
+    pseudonyms: Mapped[dict[str, Any]]

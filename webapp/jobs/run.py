@@ -26,7 +26,7 @@ from shoal.webapp.core.logs import REJECTED, read_registered, register_log
 from shoal.webapp.core.seal import release_folder, seal_of
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job, Release
-from shoal.webapp.database.models import DONE, EVALUATION, INDEXING, LEVELS, READING, RUN, SERVING, now
+from shoal.webapp.database.models import DONE, EVALUATION, INDEXING, LEVELS, READING, RUN, SERVING, TOKENS, now
 from shoal.webapp.jobs.measures import count_exposure, measure_precision, measure_risk
 from shoal.webapp.jobs.queue import finish_job
 
@@ -51,6 +51,11 @@ def carry_out(database: Database, settings: Settings, job: Job, steps: Steps) ->
         from shoal.webapp.core.serving import index_upload, prepare
 
         index_upload(database, job, steps) if job.kind == INDEXING else prepare(database, settings, job, steps)
+        return
+    if job.kind == TOKENS:
+        from shoal.webapp.jobs.tokens import find_groups
+
+        find_groups(database, settings, job)
         return
     if job.kind == LEVELS:
         from shoal.webapp.jobs.levels import make_levels  # which makes releases, by what stands here

@@ -5,9 +5,9 @@ from flask import g
 
 from shoal.corpus.errors import InputError
 from shoal.webapp.core import context
-from shoal.webapp.core.login import guard, note_download, tend_after_change, visitor
+from shoal.webapp.core.login import guard, has_role, note_download, tend_after_change, visitor
 from shoal.webapp.core.logs import find_log
-from shoal.webapp.core.roles import ADMINISTRATOR, is_at_least
+from shoal.webapp.core.roles import ADMINISTRATOR, OPERATOR
 
 panel = APIBlueprint("operator", __name__, url_prefix="/admin", enable_openapi=False)
 panel.before_request(guard)
@@ -26,8 +26,8 @@ def active_id() -> str | None:
 @panel.context_processor
 def shown_everywhere() -> dict[str, object]:
     account = visitor()
-    administers = account is not None and is_at_least(account.role, ADMINISTRATOR)
-    return {"account": account, "administers": administers, "active_id": active_id() if account else None}
+    may = {"administers": has_role(ADMINISTRATOR), "operates": has_role(OPERATOR)}
+    return {"account": account, **may, "active_id": active_id() if account else None}
 
 
 @panel.app_template_filter("duration")

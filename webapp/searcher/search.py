@@ -23,6 +23,7 @@ from shoal.webapp.core.question import (
     visible_releases,
 )
 from shoal.webapp.core.service import SearchService
+from shoal.webapp.core.tokens import holder
 from shoal.webapp.searcher import pages, render
 from shoal.webapp.searcher.strip import ANONYMIZED, PERSONALIZED, Quality, everybody, found_as_they_are, quality
 
@@ -106,7 +107,7 @@ def look_up_or_sample(question: Question) -> tuple[Asked, bool]:
 
     The question stays nobody's: who is shown gets into no form and no link, and a browser's own group may follow.
     """
-    sampled = not (question.user or question.group) and service().simulated
+    sampled = not (question.user or question.group or holder()) and service().simulated
     if not sampled:
         return look_up(question), False
     return replace(look_up(question.but(user=service().featured[0].key)), question=question), True
