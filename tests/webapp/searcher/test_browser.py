@@ -263,14 +263,14 @@ def test_all_of_it_works_without_scripts(browser: Browser, server: Server, size:
         page.locator(".starters .person").first.click()
         page.locator("#q").fill(QUERY)
         page.get_by_role("button", name="Search").click()
-        assert page.locator(".column").count() == 3
+        expect(page.locator(".column")).to_have_count(3)
         if size is PHONE:
             page.locator("label[for=tab-plain]").click()
             assert page.locator(".column-plain").is_visible()
             assert not page.locator(".column-anonymized").is_visible()
         page.locator(".column-plain .why summary").first.click()
         page.locator(".column-plain .why-body a").first.click()
-        assert "Why is this at rank 1?" in page.content()
+        expect(page.locator("h1")).to_contain_text("Why is this at rank 1?")
         page.goto(f"/attack?user={someone}")
         page.get_by_role("button", name="Attack with the chosen terms").click()
         assert page.locator(".outcome").is_visible()
