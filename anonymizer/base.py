@@ -34,6 +34,7 @@ class MethodInfo:
 
 
 QUERIES = "queries.tsv"  # the public file of released queries
+CATALOGUE = "catalogue.tsv"  # that of the terms of many users
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,15 @@ class ReleasedQueries:
     query: pl.Series
     count: np.ndarray  # int64: how often it was asked under that pseudonym
     degree: np.ndarray  # int64: its anonymity degree
+
+
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """What is published where no row is anybody's: terms that many users hold."""
+
+    terms: list[str]
+    users: np.ndarray  # int64: how many hold each
+    mean: np.ndarray  # of their counts, over all users who have a profile
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +69,7 @@ class Release:
     generalized: np.ndarray  # bool per label
     weights: csr_array  # pseudonyms x labels
     queries: ReleasedQueries | None = None
+    catalogue: Catalogue | None = None
 
     def __len__(self) -> int:
         return len(self.pseudonyms)

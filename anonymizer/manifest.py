@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymizer.base import QUERIES, Anonymized, Claim, Method, Suppressed
+from shoal.anonymizer.base import CATALOGUE, QUERIES, Anonymized, Claim, Method, Suppressed
 from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.parameters import Value
 from shoal.anonymizer.registry import find_method
@@ -21,7 +21,7 @@ from shoal.corpus.querylog import QueryLog
 
 LARGEST = 2**53  # above, a number in JSON is another one in other programs
 PROFILES, MANIFEST, TAXONOMY = "profiles.jsonl", "manifest.json", "taxonomy.tsv"
-PUBLIC = (PROFILES, QUERIES, TAXONOMY)  # each with its digest in the manifest
+PUBLIC = (PROFILES, QUERIES, CATALOGUE, TAXONOMY)  # each with its digest in the manifest
 _LONGEST = 1_000_000  # characters of a manifest
 _HEX = re.compile("[0-9a-f]{64}")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")

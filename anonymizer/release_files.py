@@ -1,10 +1,11 @@
-"""How does a release lie on disk? Public profiles, queries and manifest, and the secret assignment.
+"""How does a release lie on disk? Public profiles, queries, catalogue and manifest, and the secret assignment.
 
 A folder may be written by an adversary: whatever is missing, malformed, or does not belong there is an error.
 """
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -16,7 +17,17 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import QUERIES, Anonymized, Assignment, Method, Release, ReleasedQueries, find_names
+from shoal.anonymizer.base import (
+    CATALOGUE,
+    QUERIES,
+    Anonymized,
+    Assignment,
+    Catalogue,
+    Method,
+    Release,
+    ReleasedQueries,
+    find_names,
+)
 from shoal.anonymizer.claims import find_verifier
 from shoal.anonymizer.manifest import (
     LARGEST,
@@ -84,6 +95,8 @@ def _write_files(folder: Path, made: Anonymized, method: Method, log: QueryLog, 
     _write_profiles(made.release, folder / PROFILES)
     if made.release.queries is not None:
         _write_queries(made.release, folder / QUERIES)
+    if made.release.catalogue is not None:
+        _write_catalogue(made.release.catalogue, folder / CATALOGUE)
     if method.knowledge.taxonomy_file is not None:
         # A generalized label means nothing without its tree, so the tree is published with it.
         (folder / TAXONOMY).write_text("".join(f"{line}\n" for line in method.knowledge.taxonomy.lines()))
@@ -116,9 +129,20 @@ def _write_queries(release: Release, path: Path) -> None:
     queries = release.queries
     assert queries is not None
     names = pl.Series(release.pseudonyms, dtype=pl.String).gather(queries.pseudonym)
-    text = queries.query.str.replace(f"({_FORMULA})", "'${1}")
-    table = {"pseudonym": names, "query": text, "count": queries.count, "degree": queries.degree}
+    table = {"pseudonym": names, "query": _quoted(queries.query), "count": queries.count, "degree": queries.degree}
     pl.DataFrame(table).write_csv(path, separator="\t", quote_style="never")
+
+
+def _quoted(cells: pl.Series) -> pl.Series:
+    return cells.str.replace(f"({_FORMULA})", "'${1}")
+
+
+def _write_catalogue(catalogue: Catalogue, path: Path) -> None:
+    means = [str(_number(mean)) for mean in catalogue.mean.tolist()]
+    table = {"term": _quoted(pl.Series(catalogue.terms, dtype=pl.String)), "users": catalogue.users}
+    pl.DataFrame({**table, "mean": pl.Series(means, dtype=pl.String)}).write_csv(
+        path, separator="\t", quote_style="never"
+    )
 
 
 def _write_assignment(made: Anonymized, path: Path) -> None:
@@ -144,6 +168,8 @@ def read_release(
     release = _read_profiles(folder / PROFILES)
     if (folder / QUERIES).exists():
         release = _with_queries(release, folder / QUERIES)
+    if (folder / CATALOGUE).exists():
+        release = replace(release, catalogue=_read_catalogue(folder / CATALOGUE))
     assignment = _read_assignment(folder / ASSIGNMENT, release) if secret else _nobody()
     given, tree = knowledge or Knowledge(), folder / TAXONOMY
     if given.taxonomy_file is None and tree.exists():
@@ -265,6 +291,28 @@ def _with_queries(release: Release, path: Path) -> Release:
     return replace(release, queries=ReleasedQueries(place, _unquoted(table["query"], path), count, degree))
 
 
+def _read_catalogue(path: Path) -> Catalogue:
+    table = _read_tsv(path, "term", "users", "mean")
+    terms = _unquoted(table["term"], path)
+    if terms.is_duplicated().any() or (terms == "").any():
+        raise InputError(f"{path.name}: a term is empty or stands twice: {_REMADE}")
+    if not table["users"].str.contains(_COUNT).all():
+        raise InputError(f"{path.name}: a number of users is no whole number from 1: {_REMADE}")
+    if not all(_is_mean(text) for text in table["mean"].to_list()):
+        raise InputError(f"{path.name}: a mean is no number above 0, or is written otherwise: {_REMADE}")
+    return Catalogue(terms.to_list(), table["users"].cast(pl.Int64).to_numpy(), table["mean"].cast(float).to_numpy())
+
+
+def _is_mean(text: str) -> bool:
+    """Whether this is a number above 0, as it is written here."""
+    known = re.fullmatch(r"[0-9][0-9.e+-]{0,20}", text)
+    try:
+        value = float(text) if known else 0.0
+    except ValueError:
+        return False
+    return 0 < value < LARGEST and text == str(_number(value))
+
+
 def _unquoted(cells: pl.Series, path: Path) -> pl.Series:
     """Without the quote before what a spreadsheet would take as a formula; a quote elsewhere is an error."""
     quoted = cells.str.starts_with("'")
@@ -272,7 +320,7 @@ def _unquoted(cells: pl.Series, path: Path) -> pl.Series:
     wrong = (text.str.contains(_FORMULA) != quoted).to_numpy()
     if wrong.any():
         cell = cells[int(wrong.argmax())]
-        raise InputError(f"{path.name}: the query {cell!r:.60} is quoted or not against the rule: {_REMADE}")
+        raise InputError(f"{path.name}: {cell!r:.60} is quoted or not against the rule: {_REMADE}")
     return text
 
 

@@ -23,7 +23,7 @@ def verify_weights(release: Release, expected: csr_array, terms: list[str], made
     content = (release.weights.data, place[release.weights.indices], release.weights.indptr)
     key, said, made = _side_by_side(csr_array(content, shape=expected.shape), expected)
     different = np.flatnonzero(said != made)
-    wrong = different[said[different] != _as_written(made[different])]
+    wrong = different[said[different] != as_written(made[different])]
     if len(wrong) == 0:
         return HOLDS
     row, term = divmod(int(key[wrong[0]]), len(terms))
@@ -48,7 +48,7 @@ def _places(matrix: csr_array) -> np.ndarray:
     return row * matrix.shape[1] + matrix.indices
 
 
-def _as_written(weights: np.ndarray) -> np.ndarray:
+def as_written(weights: np.ndarray) -> np.ndarray:
     """Whole numbers as they are, others with as many digits as a release folder has."""
     different, place = np.unique(weights, return_inverse=True)
     written = [x if x.is_integer() else float(f"{x:.{DIGITS}g}") for x in different.tolist()]

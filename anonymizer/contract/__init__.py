@@ -130,8 +130,9 @@ def check_no_user_is_named(method: MethodClass) -> None:
     log = sample_log()
     release = _run(method(_knowledge()), log, 0).release
     queries = [] if release.queries is None else release.queries.query.to_list()
+    listed = [] if release.catalogue is None else release.catalogue.terms
     names = log.users.to_list()
-    for text in [*release.pseudonyms, *release.labels, *queries]:
+    for text in [*release.pseudonyms, *release.labels, *queries, *listed]:
         _must(not any(name in text for name in names), f"{method.info.id} publishes {text!r}, which names a user")
 
 
@@ -305,10 +306,18 @@ def _same(first: Release, second: Release) -> bool:
     columns = [(r.users, r.weights.indptr, r.weights.indices, r.weights.data, r.generalized) for r in (first, second)]
     same = all(np.array_equal(one, other) for one, other in zip(*columns, strict=True))
     same &= first.pseudonyms == second.pseudonyms and first.labels == second.labels
+    same &= _catalogue_of(first) == _catalogue_of(second)
     if first.queries is None or second.queries is None:
         return same and first.queries is second.queries
     pairs = [(q.pseudonym, q.query.to_list(), q.count, q.degree) for q in (first.queries, second.queries)]
     return same and all(np.array_equal(one, other) for one, other in zip(*pairs, strict=True))
+
+
+def _catalogue_of(release: Release) -> list[tuple[str, int, float]] | None:
+    found = release.catalogue
+    if found is None:
+        return None
+    return list(zip(found.terms, found.users.tolist(), found.mean.tolist(), strict=True))
 
 
 CHECKS: tuple[Check, ...] = (

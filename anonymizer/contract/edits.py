@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Assignment, Release, ReleasedQueries
+from shoal.anonymizer.base import Anonymized, Assignment, Catalogue, Release, ReleasedQueries
 from shoal.anonymizer.contract.literal.folder import Folder
 
 
@@ -18,7 +18,7 @@ def mutants(made: Anonymized) -> dict[str, Anonymized]:
     release, assignment = made.release, made.assignment
     if len(release) == 0:
         everything = Release(["p0001"], np.array([0]), ["wine"], np.zeros(1, dtype=bool), csr_array([[1.0]]))
-        return {"a profile of nobody": replace(made, release=everything)}
+        return {"a profile of nobody": replace(made, release=everything), **_with_other_catalogues(made)}
     broken = {
         "a wrong count of users": replace(made, release=replace(release, users=release.users + 1)),
         "a user fewer": replace(
@@ -35,6 +35,18 @@ def mutants(made: Anonymized) -> dict[str, Anonymized]:
     if release.queries is not None:
         broken["a query that nobody typed"] = replace(made, release=_with_query(release, "zzyzxq secretword"))
     return broken
+
+
+def _with_other_catalogues(made: Anonymized) -> dict[str, Anonymized]:
+    if (known := made.release.catalogue) is None or not known.terms:
+        return {}
+    others = {
+        "a term that nobody used": replace(known, terms=["zzyzxq", *known.terms[1:]]),
+        "a term fewer": Catalogue(known.terms[1:], known.users[1:], known.mean[1:]),
+        "a wrong count of holders": replace(known, users=known.users + 1),
+        "another mean": replace(known, mean=known.mean * 1.001),
+    }
+    return {name: replace(made, release=replace(made.release, catalogue=other)) for name, other in others.items()}
 
 
 def _with_label(release: Release, label: str) -> Release:
@@ -146,7 +158,8 @@ def _count_again(folder: Folder) -> None:
 
 @kind("drop")
 def drop_line(folder: Folder, rng: Adversary) -> bool:
-    table = rng.choice([rows for rows in (folder.assignment, folder.queries, folder.taxonomy) if rows])
+    files = (folder.assignment, folder.queries, folder.catalogue, folder.taxonomy)
+    table = rng.choice([rows for rows in files if rows])
     return len(table) > 1 and bool(table.pop(rng.randrange(1, len(table))))
 
 
@@ -160,7 +173,7 @@ def drop_key(folder: Folder, rng: Adversary) -> bool:
 
 @kind("drop")
 def drop_file(folder: Folder, rng: Adversary) -> None:
-    setattr(folder, rng.choice(["assignment", "profiles", "queries", "taxonomy"]), None)
+    setattr(folder, rng.choice(["assignment", "profiles", "queries", "catalogue", "taxonomy"]), None)
 
 
 @kind("add")
@@ -191,6 +204,13 @@ def add_query(folder: Folder, rng: Adversary) -> bool:
     query = rng.choice([some_row(folder.queries, rng)[1:2] or ["wine"], [rng.choice(rng.queries)]])[0]
     folder.queries.append([rng.choice(names_of(folder)), query, str(rng.choice([1, 1, 2])), str(rng.randint(1, 9))])
     return True
+
+
+@kind("add")
+def add_listed_term(folder: Folder, rng: Adversary) -> bool:
+    if folder.catalogue is not None:
+        folder.catalogue.append([rng.choice([*rng.terms, *STRANGE]), str(rng.randint(1, 9)), rng.choice(["1", "0.5"])])
+    return folder.catalogue is not None
 
 
 @kind("add")
@@ -360,6 +380,15 @@ def rescale_profile(folder: Folder, rng: Adversary) -> bool:
     row, factor = some_profile(folder, rng), rng.choice([2, 0.5, 10])
     row["terms"] = {label: weight * factor for label, weight in row["terms"].items()}
     return bool(row["terms"])
+
+
+@kind("rescale")
+def rescale_listed_term(folder: Folder, rng: Adversary) -> bool:
+    line, column = some_row(folder.catalogue, rng), rng.choice([1, 2])
+    if line:
+        others = {1: [str(int(line[1]) + 1), f"0{line[1]}"], 2: ["1.25", f"{line[2]}0", "1e99", "-1", line[2]]}
+        line[column] = rng.choice(others[column])
+    return bool(line)
 
 
 @kind("rescale")

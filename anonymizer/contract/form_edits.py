@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.anonymizer.contract.edits import EDITS, Adversary, kind, names_of, renamed, some_profile
-from shoal.anonymizer.contract.literal.folder import ASSIGNMENT, MANIFEST, PROFILES, QUERIES, Folder
+from shoal.anonymizer.contract.literal.folder import ASSIGNMENT, CATALOGUE, MANIFEST, PROFILES, QUERIES, Folder
 
 __all__ = ["EDITS"]  # those of the content, and those of this file
 WORDS = "yes no keep drop auto vote bags generalize centroid union none exact buig".split()
@@ -73,7 +73,7 @@ def renumber_pseudonyms(folder: Folder, rng: Adversary) -> bool:
 @kind("renumber")
 def reorder_lines(folder: Folder, rng: Adversary) -> bool:
     """Lines that say the same in any order, and the order of a profile's terms."""
-    for table in (folder.assignment, folder.queries):
+    for table in (folder.assignment, folder.queries, folder.catalogue):
         if table:
             table[1:] = rng.sample(table[1:], len(table) - 1)
     row = some_profile(folder, rng)
@@ -170,7 +170,7 @@ def break_text(folder: Folder, rng: Adversary) -> bool:
         breakages.append(lambda text: text.replace(b"{", b'{"id": "p0001", ', 1) or b"{")
     if name in (MANIFEST, PROFILES):
         breakages.append(lambda text: b"[" * 50_000 + text)
-    if name in (ASSIGNMENT, QUERIES):
+    if name in (ASSIGNMENT, QUERIES, CATALOGUE):
         breakages += [lambda text: text[:-1], lambda text: text.replace(b"\n", b"\r\n"), lambda text: text + b"\n"]
     folder.raw[name] = rng.choice(breakages)(files[name])
     return folder.raw[name] != replace(folder, raw={}).files()[name]  # a second one may have mended the first

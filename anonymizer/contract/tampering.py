@@ -100,7 +100,8 @@ class Machine:
         """Do an edit of a kind; its name, or nothing where it cannot be done."""
         if kind == TRANSPLANT:
             other = self.rng.choice(world.honest).copy()
-            folder.profiles, folder.assignment, folder.queries = other.profiles, other.assignment, other.queries
+            folder.profiles, folder.assignment = other.profiles, other.assignment
+            folder.queries, folder.catalogue = other.queries, other.catalogue
             folder.manifest["suppressed"] = other.manifest["suppressed"]
             return TRANSPLANT
         edit = self.rng.choice(EDITS[kind])

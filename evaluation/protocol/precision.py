@@ -93,12 +93,21 @@ class Trial:
     own: csr_array  # users x word forms
     index: Index
 
-    def cosines(self, method: Method, release: Release, assignment: Assignment, seed: int = 0) -> np.ndarray:
+    def cosines(
+        self,
+        method: Method,
+        release: Release,
+        assignment: Assignment,
+        seed: int = 0,
+        devices: Mapping[int, Device] | None = None,
+    ) -> np.ndarray:
         """The cosine of every candidate with what the method chooses for who asks, at that search.
 
         It is 0 where nothing is chosen, and the ranking is then the engine's: that user is served, but not as a person.
+        Devices that are given remember afterwards what they said.
         """
-        chosen, row_of = self._chosen(method, release, self._devices(method, release, assignment, seed))
+        asking = self.devices(method, release, assignment, seed) if devices is None else devices
+        chosen, row_of = self._chosen(method, release, asking)
         return many_cosines(self.queries.documents, row_of, chosen, self.index.vectors)
 
     def _chosen(self, method: Method, release: Release, devices: Mapping[int, Device]) -> tuple[csr_array, np.ndarray]:
@@ -115,7 +124,7 @@ class Trial:
             row_of[i] = place.setdefault(id(row), len(place))
         return csr_array(vstack([*rows.values()], format="csr")), row_of
 
-    def _devices(self, method: Method, release: Release, assignment: Assignment, seed: int) -> dict[int, Device]:
+    def devices(self, method: Method, release: Release, assignment: Assignment, seed: int) -> dict[int, Device]:
         """The device of each user who asks. Who shares a published profile holds the very same row."""
         users = np.unique(self.queries.user).tolist()
         rows, row_of = profiles_of(self.users, release, assignment)

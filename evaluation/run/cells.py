@@ -17,6 +17,7 @@ from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
+from shoal.evaluation.attacks.spoken import spoken
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting
 from shoal.evaluation.measures.base import ReleaseMeasure
@@ -108,7 +109,8 @@ class Laboratory:
             start = time.perf_counter()
             made = method.run(self.workload.train, profiles=self.profiles, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
-        scores, measured = self._scores(made, method, seed), self._measures(made, method, seed, progress)
+        scores, seen = self._scores(made, method, seed)
+        measured = self._measures(seen, method, seed, progress)
         return Cell(scores, measured, seconds, memory.megabytes, time.perf_counter() - start)
 
     def _warm_up(self, method: Method, progress: Progress) -> None:
@@ -126,11 +128,14 @@ class Laboratory:
         own = own_profiles(self.profiles, self.index.vectors)
         return Trial(self.workload.queries, self.workload.train.users, own, self.index)
 
-    def _scores(self, made: Anonymized, method: Method, seed: int) -> dict[str, np.ndarray]:
+    def _scores(self, made: Anonymized, method: Method, seed: int) -> tuple[dict[str, np.ndarray], Anonymized]:
+        """The scores of each person, and what is seen of people: what is published, or was said at the searches."""
         if not self.workload.truths:  # nobody asks anything
-            return {}
-        cosine = self.trial.cosines(method, made.release, made.assignment, seed)
-        return {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
+            return {}, made
+        devices = self.trial.devices(method, made.release, made.assignment, seed)
+        cosine = self.trial.cosines(method, made.release, made.assignment, seed, devices)
+        scores = {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
+        return scores, spoken(made, devices, self.workload.train.users)
 
     def _measures(self, made: Anonymized, method: Method, seed: int, progress: Progress) -> Measurements:
         """Attacks on the release and its utility: all, or those that are wanted."""

@@ -82,7 +82,7 @@ def make_levels(database: Database, settings: Settings, job: Job, steps: Steps) 
     log = read_registered(database, job.task["log"], steps)
     corpus = job.task.get("corpus", settings.corpus_source)
     index, seed = index_for(corpus), int(job.task["seed"])
-    plan = _Plan(log, seed, steps)
+    plan = _Plan(log, seed, steps, index)
     for made, chosen in enumerate(plan):
         title = release_title(chosen.setting.method, dict(chosen.setting.values))
         plan.made = made
@@ -149,8 +149,8 @@ class _Both:
 class _Plan:
     """What is made, in which order. The levels of a method are sought when its turn comes."""
 
-    def __init__(self, log: QueryLog, seed: int, steps: Steps) -> None:
-        self._log, self._seed, self._steps = log, seed, steps
+    def __init__(self, log: QueryLog, seed: int, steps: Steps, index: Index) -> None:
+        self._log, self._seed, self._steps, self._index = log, seed, steps, index
         self._knowledge = Knowledge()
         self._profiles = build_profiles(log, self._knowledge.words)
         self._found: dict[str, dict[str, Chosen]] = {}
@@ -184,7 +184,7 @@ class _Plan:
             made = method.run(self._log, profiles=self._profiles, seed=self._seed, progress=self._beat)
         except InputError:
             return None
-        return measure_risk(made, self._log, method, self._seed, self._beat, [RISK]).get(RISK)
+        return measure_risk(made, self._log, method, self._seed, self._beat, self._index, [RISK]).get(RISK)
 
     def _by_cost(self) -> list[str]:
         few = self._log.for_users(np.arange(min(_FEW, len(self._log.users)))).compacted()

@@ -188,7 +188,7 @@ def _measure(
     made: Anonymized, log: QueryLog, method: Method, seed: int, index: Index, steps: Steps
 ) -> dict[str, float]:
     steps.step(4, STEPS[3])
-    risk = measure_risk(made, log, method, seed, steps)
+    risk = measure_risk(made, log, method, seed, steps, index)
     steps.step(5, STEPS[4])
     measured = risk | measure_precision(log, index, method, seed, steps)
     return {name: float(f"{value:.6g}") for name, value in measured.items()}

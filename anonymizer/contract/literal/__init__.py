@@ -29,6 +29,7 @@ class Case:
     generalized: set[str]
     members: dict[str, list[str]]  # users of each pseudonym
     queries: list[tuple[str, str, int, int]]  # pseudonym, query, count, degree
+    catalogue: list[tuple[str, int, float]]  # term, users, mean
 
     @cached_property
     def typed(self) -> dict[str, Bag]:
@@ -115,7 +116,10 @@ def _case_of(claim: Claim, evidence: Evidence) -> Case:
     general = {label for label, flag in zip(release.labels, release.generalized.tolist(), strict=True) if flag}
     columns = () if rows is None else (rows.pseudonym.tolist(), rows.query, rows.count.tolist(), rows.degree.tolist())
     queries = [(names[row], query, count, degree) for row, query, count, degree in zip(*columns, strict=True)]
-    return Case(claim.values, evidence.log, evidence.knowledge, terms, general, members, queries)
+    listed = release.catalogue
+    rest = () if listed is None else (listed.terms, listed.users.tolist(), listed.mean.tolist())
+    catalogue = list(zip(*rest, strict=True))
+    return Case(claim.values, evidence.log, evidence.knowledge, terms, general, members, queries, catalogue)
 
 
 def can_pair(wanted: Mapping[str, int], given: Mapping[str, int], fits: Callable[[str, str], bool]) -> bool:

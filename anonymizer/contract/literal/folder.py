@@ -16,9 +16,13 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog
 
-PROFILES, QUERIES, TAXONOMY = "profiles.jsonl", "queries.tsv", "taxonomy.tsv"
+PROFILES, QUERIES, CATALOGUE, TAXONOMY = "profiles.jsonl", "queries.tsv", "catalogue.tsv", "taxonomy.tsv"
 MANIFEST, ASSIGNMENT = "manifest.json", "assignment.tsv"
-HEADERS = {QUERIES: ["pseudonym", "query", "count", "degree"], ASSIGNMENT: ["user", "id"]}
+HEADERS = {
+    QUERIES: ["pseudonym", "query", "count", "degree"],
+    CATALOGUE: ["term", "users", "mean"],
+    ASSIGNMENT: ["user", "id"],
+}
 MANIFEST_KEYS = {"method", "parameters", "claim", "digests", "users", "groups", "suppressed", "version"}
 FORMULA = tuple("=+-@＝＋－＠\"'")
 
@@ -32,6 +36,7 @@ class Folder:
     assignment: list[list[str]] | None  # its header first
     queries: list[list[str]] | None = None
     taxonomy: list[list[str]] | None = None  # without a header
+    catalogue: list[list[str]] | None = None
     foreign: dict[str, str] = field(default_factory=dict)  # other files
     raw: dict[str, bytes] = field(default_factory=dict)  # files that are broken in a way that no table shows
 
@@ -40,6 +45,7 @@ class Folder:
 
     def files(self) -> dict[str, bytes]:
         tables = {ASSIGNMENT: self.assignment, QUERIES: self.queries, TAXONOMY: self.taxonomy}
+        tables[CATALOGUE] = self.catalogue
         text = {name: _tsv(rows) for name, rows in tables.items() if rows is not None} | self.foreign
         if self.profiles is not None:
             text[PROFILES] = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.profiles)
@@ -54,7 +60,8 @@ class Folder:
 
     def public_digests(self) -> dict[str, str]:
         files = self.files()
-        return {name: sha256(files[name]).hexdigest() for name in (PROFILES, QUERIES, TAXONOMY) if name in files}
+        public = (PROFILES, QUERIES, CATALOGUE, TAXONOMY)
+        return {name: sha256(files[name]).hexdigest() for name in public if name in files}
 
 
 def _tsv(rows: list[list[str]]) -> str:
@@ -63,10 +70,10 @@ def _tsv(rows: list[list[str]]) -> str:
 
 def read_folder(folder: Path) -> Folder:
     """An honest release."""
-    table = {name: _rows(folder / name) for name in (ASSIGNMENT, QUERIES, TAXONOMY)}
+    table = {name: _rows(folder / name) for name in (ASSIGNMENT, QUERIES, CATALOGUE, TAXONOMY)}
     profiles = [json.loads(line) for line in (folder / PROFILES).read_text(encoding="utf-8").splitlines()]
     manifest = json.loads((folder / MANIFEST).read_text())
-    return Folder(manifest, profiles, table[ASSIGNMENT], table[QUERIES], table[TAXONOMY])
+    return Folder(manifest, profiles, table[ASSIGNMENT], table[QUERIES], table[TAXONOMY], table[CATALOGUE])
 
 
 def _rows(path: Path) -> list[list[str]] | None:
@@ -195,10 +202,35 @@ def _are_tables(folder: Folder) -> bool:
     pairs = [tuple(row) for row in users[1:]]
     if len(set(pairs)) < len(pairs) or not {pair[1] for pair in pairs} <= names:
         return False
-    has_queries = QUERIES in verifiers()[folder.manifest["claim"]["id"]].files
-    if not has_queries or folder.queries is None:
-        return not has_queries and folder.queries is None
-    return _is_table(folder.queries, QUERIES) and all(_is_query(row, names) for row in folder.queries[1:])
+    wanted = verifiers()[folder.manifest["claim"]["id"]].files
+    if (QUERIES in wanted, CATALOGUE in wanted) != (folder.queries is not None, folder.catalogue is not None):
+        return False
+    return _are_queries(folder.queries, names) and _is_catalogue(folder.catalogue)
+
+
+def _are_queries(rows: list[list[str]] | None, names: set[str]) -> bool:
+    return rows is None or (_is_table(rows, QUERIES) and all(_is_query(row, names) for row in rows[1:]))
+
+
+def _is_catalogue(rows: list[list[str]] | None) -> bool:
+    """Each term once, with a count of users and a mean that is written as the program writes it."""
+    if rows is None:
+        return True
+    if not _is_table(rows, CATALOGUE) or len({row[0] for row in rows}) < len(rows):
+        return False
+    return all(
+        _is_quoted(term) and _unquoted(term) and _is_whole(users) and _is_mean(mean) for term, users, mean in rows[1:]
+    )
+
+
+def _is_mean(text: str) -> bool:
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    if not 0 < value < 2**53:
+        return False
+    return text == (str(int(value)) if value == int(value) else str(float(f"{value:.9g}")))
 
 
 def _is_table(rows: list[list[str]] | None, name: str) -> bool:
@@ -207,9 +239,16 @@ def _is_table(rows: list[list[str]] | None, name: str) -> bool:
 
 def _is_query(row: list[str], names: set[str]) -> bool:
     pseudonym, query, *numbers = row
-    whole = all(n.isascii() and n.isdecimal() and n[0] != "0" and len(n) <= 16 for n in numbers if n)
-    quoted = query[1:].startswith(FORMULA) if query.startswith("'") else not query.startswith(FORMULA)
-    return pseudonym in names and all(numbers) and whole and quoted
+    return pseudonym in names and all(map(_is_whole, numbers)) and _is_quoted(query)
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and text[0] != "0" and len(text) <= 16
+
+
+def _is_quoted(text: str) -> bool:
+    """Whether a quote stands before what a spreadsheet would take for a formula, and nowhere else."""
+    return text[1:].startswith(FORMULA) if text.startswith("'") else not text.startswith(FORMULA)
 
 
 def case_of(folder: Folder, log: QueryLog, knowledge: Knowledge) -> Case:
@@ -219,9 +258,11 @@ def case_of(folder: Folder, log: QueryLog, knowledge: Knowledge) -> Case:
     for user, pseudonym in users[1:]:
         members[pseudonym].append(user)
     listed = [(name, _unquoted(query), int(count), int(degree)) for name, query, count, degree in queries[1:]]
+    catalogue = [(_unquoted(term), int(users_), float(mean)) for term, users_, mean in (folder.catalogue or [[]])[1:]]
     generalized = {label for row in rows for label in row.get("generalized", [])}
     terms = {row["id"]: row["terms"] for row in rows}
-    return Case(folder.manifest["claim"]["values"], log, knowledge, terms, generalized, members, listed)
+    values = folder.manifest["claim"]["values"]
+    return Case(values, log, knowledge, terms, generalized, members, listed, catalogue)
 
 
 def _unquoted(query: str) -> str:

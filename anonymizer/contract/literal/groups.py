@@ -1,5 +1,6 @@
-"""When does a group share its mean? The controls, the p-linkability of Zhu & Xiong, section 3.2, and Common."""
+"""When does a group share its mean? The controls, the p-linkability of Zhu & Xiong, section 3.2, Common and Murmur."""
 
+from collections import Counter
 from fractions import Fraction
 
 from shoal.anonymizer.contract.literal import Case, Definition
@@ -110,11 +111,35 @@ def held_profile(case: Case, name: str) -> dict[str, float]:
     return {term: _written(x) for term, x in _held(case, name).items()}
 
 
+def catalogue_of_terms(case: Case) -> bool:
+    """No row of anybody's, and of each term that k users hold, and of no other, how many do and everyone's mean."""
+    having = [bag for bag in case.bags.values() if bag]
+    holders = Counter(term for bag in having for term in bag)
+    expected = {
+        term: (many, Fraction(sum(bag[term] for bag in having), len(having)))
+        for term, many in holders.items()
+        if many >= int(case.values["k"])
+    }
+    if case.terms or {term for term, _, _ in case.catalogue} != expected.keys():
+        return False
+    return all(
+        users == expected[term][0] and mean in (float(expected[term][1]), _written(expected[term][1]))
+        for term, users, mean in case.catalogue
+    )
+
+
+def typed_outside(case: Case) -> int:
+    """Occurrences of terms that the catalogue does not list."""
+    listed = {term for term, _, _ in case.catalogue}
+    return sum(times for bag in case.bags.values() for term, times in bag.items() if term not in listed)
+
+
 OWN = {
     "nothing-published": Definition(nothing_published, outsiders_typed),
     "none": Definition(own_profiles, outsiders_typed, mean_profile),
     "one-profile": Definition(one_profile, outsiders_typed, mean_profile),
     "users-per-profile": Definition(users_per_profile, outsiders_typed, mean_profile),
     "p-linkability": Definition(p_linkability, outsiders_typed, mean_profile),
+    "catalogue-of-terms": Definition(catalogue_of_terms, typed_outside),
     "terms-in-common": Definition(terms_in_common, typed_alone, held_profile),
 }

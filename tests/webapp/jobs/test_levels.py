@@ -66,7 +66,7 @@ def test_progress_counts_releases_and_not_what_is_measured_to_find_them(small_lo
         def __call__(self, done: int, total: int, stage: str) -> None:
             told.append((done, total, stage))
 
-    plan = _Plan(load_log(str(small_log))[0], 0, Told())
+    plan = _Plan(load_log(str(small_log))[0], 0, Told(), index_for("news"))
     assert next(iter(plan)).setting.method in ("everyone", "random", "linkability")
     assert told
     assert {(done, total) for done, total, _ in told} == {(0, 7)}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -23,6 +23,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import silent
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 KNOWLEDGE = Knowledge(dictionary_name="any")
 queries = st.lists(st.sampled_from("wine beer cheese car truck hotel flight dog".split()), max_size=8).map(" ".join)
@@ -59,7 +60,7 @@ def literal_groups(method: Common, profiles: Profiles, seed: int) -> set[frozens
     return groups
 
 
-@settings(max_examples=150, deadline=None)
+@examples(300)
 @given(logs, st.integers(2, 4), st.integers(1, 4), st.integers(0, 3))
 def test_common_is_the_literal_algorithm_and_holds(texts: list[str], k: int, t: int, seed: int) -> None:
     log, method = log_of(texts), Common(KNOWLEDGE, k=k, t=min(k, t))
@@ -98,7 +99,7 @@ def test_vectors_are_those_of_the_literal_one() -> None:
     assert [fast.of(user) for user in range(len(profiles))] == slow
 
 
-@settings(max_examples=50, deadline=None)
+@examples(100)
 @given(logs, st.integers(2, 3))
 def test_no_exchange_of_two_users_is_left_that_makes_groups_more_alike(texts: list[str], k: int) -> None:
     profiles = build_profiles(log_of(texts), KNOWLEDGE.words)

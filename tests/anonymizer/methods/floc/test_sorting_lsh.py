@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.claims import Evidence, verify
@@ -12,6 +12,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
+from tests.examples import examples
 
 KNOWLEDGE = Knowledge(dictionary_name="any")
 queries = st.lists(st.sampled_from("wine beer cheese car truck hotel flight dog".split()), max_size=6).map(" ".join)
@@ -36,7 +37,7 @@ def literal_cohorts(profiles: Profiles, k: int, seed: int) -> list[list[int]]:
     return cut
 
 
-@settings(max_examples=60, deadline=None)
+@examples(120)
 @given(st.lists(queries, min_size=2, max_size=14), st.integers(2, 4), st.integers(0, 3))
 def test_cohorts_are_those_of_the_literal_algorithm_and_hold(texts: list[str], k: int, seed: int) -> None:
     log = log_of(texts)
