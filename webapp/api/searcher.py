@@ -127,9 +127,10 @@ def release(release_id: str) -> dict[str, Any]:
 @api.output(s.ProfilesOut)
 @api.doc(summary="All published profiles, compact, so that a browser can find its nearest group by itself")
 def profiles(release_id: str) -> Response:
-    if release_id != "current" and not releases().is_public(release_id):
-        abort(404)  # what never served the searchers was never published
-    return compact_profiles(service().published(find_release(release_id)), service(), request)
+    found = find_release(release_id)
+    if release_id != "current":
+        releases().get(release_id, only_public=True)  # also to operators: what was never public is not given out here
+    return compact_profiles(service().published(found), service(), request)
 
 
 @api.get("/token")

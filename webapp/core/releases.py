@@ -112,11 +112,6 @@ class ActiveReleases:
     def _loaded(self) -> Callable[[str], LoadedRelease]:
         return lru_cache(_KEPT)(self._load)
 
-    def is_public(self, release_id: str) -> bool:
-        """Whether the public may know a release."""
-        with self.database.reading() as session:
-            return session.scalar(select(Release.id).where(Release.id == release_id, _public())) is not None
-
     def listed(self, *, only_public: bool = False) -> list[ReleaseSummary]:
         """All releases of this log that can be looked at, or those that the public may know, the newest first."""
         wanted = _of_log(self.log_digest).order_by(Release.created_at.desc(), Release.id)
