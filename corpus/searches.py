@@ -54,3 +54,20 @@ class Device:
 
 # What re-ranks a search, once its candidates are known.
 Chooser = Callable[[Search], csr_array]
+
+
+@dataclass(frozen=True)
+class Blend:
+    """What each part of a score weighs: the profile, everyone's average, and with the rest the engine's order."""
+
+    profile: float
+    everyone: float = 0.0
+
+    @property
+    def engine(self) -> float:
+        return 1 - self.profile - self.everyone
+
+    def with_profile(self, weight: float) -> "Blend":
+        """With another weight of the profile; the rest is shared between the others as before."""
+        rest = 1 - self.profile
+        return Blend(weight, (1 - weight) * self.everyone / rest if rest > 0 else 0.0)

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from shoal.corpus.errors import InputError
+from shoal.corpus.searches import Blend
 from shoal.search.engines.base import Candidates
 from shoal.search.vectors import DocumentVectors
 
@@ -48,9 +49,21 @@ def best_first(scores: np.ndarray) -> np.ndarray:
 
 
 def scaled(scores: np.ndarray) -> np.ndarray:
-    """Scores as shares of the best one."""
-    best = scores.max(initial=0.0)
-    return scores / best if best > 0 else np.zeros(len(scores))
+    """The scores of each row as shares of its best one."""
+    best = scores.max(axis=-1, keepdims=True, initial=0.0)
+    return np.divide(scores, best, out=np.zeros(scores.shape), where=best > 0)
+
+
+def engine_order(documents: np.ndarray) -> np.ndarray:
+    """The place of each candidate in the engine's order, from 1 in equal steps to nearly 0; padding (-1) has 0."""
+    there = documents >= 0
+    found = np.maximum(there.sum(axis=-1, keepdims=True), 1)
+    return np.where(there, 1 - np.arange(documents.shape[-1]) / found, 0.0)
+
+
+def blended(order: np.ndarray, profile: np.ndarray, everyone: np.ndarray, blend: Blend) -> np.ndarray:
+    """The score of each candidate, from the engine's order and the cosines with a profile and with the average."""
+    return blend.engine * order + blend.profile * scaled(profile) + blend.everyone * scaled(everyone)
 
 
 def cosines(documents: np.ndarray, profile: sp.csr_matrix, vectors: DocumentVectors) -> np.ndarray:

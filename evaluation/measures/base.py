@@ -20,6 +20,7 @@ End = Literal["", "low", "high"]
 Unit = Literal["score", "share", "count", "seconds", "megabytes"]
 HEADINGS: tuple[Heading, ...] = get_args(Heading)
 CLICKS = "_clicks"  # ends the name of a column that is counted against what people clicked
+SERVED = "_served"  # ends the name of a measure of the blend that people are served
 DEPTH = 10  # ranks that are looked at
 
 # Of a family: the parameter's values whose columns are meant.
@@ -190,12 +191,20 @@ class RankingMeasure(Measure):
         return (False, True)
 
 
+@dataclass(frozen=True, kw_only=True)
+class BlendMeasure(Measure):
+    """One number per ranking as people are served it: the profile beside everyone's average and the engine's order."""
+
+    compute: Callable[[Rankings], np.ndarray]
+    heading: Heading = "precision"
+
+
 @dataclass(frozen=True, eq=False)
 class Served:
     """How a setting served people, in the mean: a number each, or an array of them over the bootstrap's resamples."""
 
     scores: Mapping[str, Any]  # by the name of the ranking measure
-    floor: Any  # AP@10 of the control that `kept` is counted from
+    floor: Any  # AP@10 of what needs no personal data, from which what is kept is counted
     people: int
     queries: int
 
@@ -207,6 +216,7 @@ class ServedMeasure(Measure):
     compute: Callable[[Served], Any]
     heading: Heading = "precision"
     by_clicks: bool = False  # has a meaning against clicks, too
+    of_blend: bool = False  # is made from the scores of the blend
 
     @property
     def truths(self) -> tuple[bool, ...]:

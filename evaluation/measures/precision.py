@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from shoal.evaluation.measures.base import DEPTH, RankingMeasure, Rankings, Served, ServedMeasure
+from shoal.evaluation.measures.base import (
+    DEPTH,
+    BlendMeasure,
+    RankingMeasure,
+    Rankings,
+    Served,
+    ServedMeasure,
+)
 
 _DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 _ZHU_XIONG = "Zhu & Xiong 2010"
@@ -54,6 +61,10 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def _kept(served: Served) -> Any:
     return share_kept(served.scores["ap10"], served.floor)
+
+
+def _kept_served(served: Served) -> Any:
+    return share_kept(served.scores["ap10_served"], served.floor)
 
 
 users = ServedMeasure(
@@ -141,4 +152,32 @@ mrr = RankingMeasure(
     high=1,
     main=True,
     compute=reciprocal_rank,
+)
+ap10_served = BlendMeasure(
+    name="ap10_served",
+    title="AP@10, served",
+    says="AP@10 of the ranking that people are served: the published profile beside everyone's average and the "
+    "engine's order.",
+    formula="AP@10 of the candidates by b cos(profile)/max + g cos(everyone)/max + (1 - b - g) (engine's order, from 1 "
+    "in equal steps to 0); everyone's average is of the terms of at least 20 users; b and g are those that serve best "
+    "on the last tenth of each person's part for the profile, with the method run on the rest of that part; of those "
+    "within a standard error of the best, the ones with most of the profile",
+    better="higher",
+    low=0,
+    high=1,
+    interval=True,
+    compute=average_precision,
+)
+kept_served = ServedMeasure(
+    name="kept_served",
+    title="Kept, served",
+    says="The share of what is personal that is left in the ranking that people are served: 1 like the own profile, 0 "
+    "like the best blend of everyone's average and the engine's order, which needs no personal data.",
+    formula="(AP@10 served - B) / (1 - B), where B is that of plain: the blend without a profile, learned the same way",
+    better="higher",
+    high=1,
+    interval=True,
+    headline=True,
+    of_blend=True,
+    compute=_kept_served,
 )

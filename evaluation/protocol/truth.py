@@ -29,12 +29,17 @@ class Truth:
         return np.unique(self.user)
 
     def scores(self, cosine: np.ndarray) -> dict[str, np.ndarray]:
-        """One value per user and measure, of all candidates re-ranked by cosine, ties in the engine's order."""
-        order = best_first(cosine[self.row])
-        rankings = Rankings(np.take_along_axis(self.relevant, order, axis=1), self.total)
-        return {f"{m.name}{self.suffix}": self._per_user(m.compute(rankings)) for m in measures_of(RankingMeasure)}
+        """One value per user and measure, of all candidates re-ranked by cosine."""
+        rankings = self.rankings(cosine)
+        return {f"{m.name}{self.suffix}": self.by_user(m.compute(rankings)) for m in measures_of(RankingMeasure)}
 
-    def _per_user(self, values: np.ndarray) -> np.ndarray:
+    def rankings(self, scores: np.ndarray) -> Rankings:
+        """All candidates by their scores, ties in the engine's order."""
+        order = best_first(scores[self.row])
+        return Rankings(np.take_along_axis(self.relevant, order, axis=1), self.total)
+
+    def by_user(self, values: np.ndarray) -> np.ndarray:
+        """The mean over the queries of each user."""
         place = np.searchsorted(self.users, self.user)
         return np.bincount(place, weights=values) / np.bincount(place)
 

@@ -14,6 +14,8 @@ from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment import Experiment
+from shoal.evaluation.measures.base import SERVED
+from shoal.evaluation.protocol.blending import split_for_lesson
 from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, TestQueries, choose_queries
 from shoal.evaluation.protocol.truth import Truth, truth_of_clicks, truth_of_profiles
 from shoal.evaluation.run.cache import code_digest, read_arrays, write_arrays
@@ -35,6 +37,7 @@ class Workload:
     without_profile: int  # users with test queries whose profile is empty: there is nothing personal to keep
     data: str  # a digest of the log, the corpus and the knowledge
     digests: Mapping[str, str] = field(default_factory=dict)  # of log and corpus, each
+    lesson: tuple[QueryLog, TestQueries] | None = None  # what weights are learned on: a part of `train`, later queries
 
     @property
     def users(self) -> np.ndarray:
@@ -68,10 +71,22 @@ def searched(
         truth_of_profiles(queries, own_profiles(profiles, index.vectors), index),
         truth_of_clicks(queries, test, index),
     )
+    lesson = _lesson(experiment, train, index, folder, progress)
     index.close()
     there = tuple(truth for truth in truths if truth is not None)
     size, digests = profiles.size[there[0].users], {"corpus": index.meta["digest"]}
-    return Workload(train, test, queries, there, size, without, data, digests)
+    return Workload(train, test, queries, there, size, without, data, digests, lesson)
+
+
+def _lesson(
+    experiment: Experiment, train: QueryLog, index: Index, folder: Path, progress: Progress
+) -> tuple[QueryLog, TestQueries] | None:
+    """None where nothing is measured that needs weights, or no later query of the part for profiles is found."""
+    if experiment.measures and not any(SERVED in name for name in experiment.measures):
+        return None
+    early, late = split_for_lesson(train, experiment.seeds[0])
+    queries = _queries(replace(experiment, queries=1), late, index, folder, progress)
+    return (early, queries) if len(queries) else None
 
 
 def unsearched(experiment: Experiment, log: QueryLog) -> Workload:

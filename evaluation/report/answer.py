@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from shoal.evaluation.measures.precision import DEVICE
+from shoal.evaluation.report.as_served import served
 from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.points import front, having, is_control, name_of
 from shoal.evaluation.run.outcomes import CONTROLS
@@ -34,7 +35,7 @@ def answer(results: Results, picture: Sequence[Block] = ()) -> list[Block]:
         blocks.append(Text(EASIER, "label"))
     blocks += [Text(_lead(results), "lead"), *picture]
     blocks += [table for table in (_at_risks(results), _target(results)) if table]
-    return [*blocks, Points(tuple(_findings(results, rows))), Text(_measured_on(results), "aside")]
+    return [*blocks, Points(tuple(_findings(results, rows))), *served(results), Text(_measured_on(results), "aside")]
 
 
 def _lead(results: Results) -> str:

@@ -20,15 +20,14 @@ from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.attacks.spoken import spoken
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting
-from shoal.evaluation.measures.base import ReleaseMeasure
-from shoal.evaluation.measures.registry import columns_of, measures
+from shoal.evaluation.measures.base import BlendMeasure, ReleaseMeasure
+from shoal.evaluation.measures.registry import columns_of, measures, measures_of
 from shoal.evaluation.measures.release import MeasuredRelease, Measurements, take_measures
-from shoal.evaluation.protocol.precision import Trial
+from shoal.evaluation.protocol.blending import BlendTrial, Lesson, blend_trial, make_lesson
 from shoal.evaluation.protocol.workload import Workload
 from shoal.evaluation.run.cache import plugin_digest, read_arrays, write_arrays
 from shoal.evaluation.run.timing import PeakMemory
 from shoal.search.index import Index, index_for
-from shoal.search.vectors import own_profiles
 
 _FEW = 60  # users
 NOTHING = Measurements({}, {}, np.empty(0, dtype=np.int64))
@@ -124,18 +123,36 @@ class Laboratory:
             method.run(few, progress=progress)
 
     @cached_property
-    def trial(self) -> Trial:
-        own = own_profiles(self.profiles, self.index.vectors)
-        return Trial(self.workload.queries, self.workload.train.users, own, self.index)
+    def trial(self) -> BlendTrial:
+        return blend_trial(self.workload.queries, self.profiles, self.index)
+
+    @cached_property
+    def lesson(self) -> Lesson | None:
+        """What the weights of every release are learned on, where they are wanted."""
+        given = self.workload.lesson
+        return None if given is None else make_lesson(*given, self.knowledge.words, self.index)
 
     def _scores(self, made: Anonymized, method: Method, seed: int) -> tuple[dict[str, np.ndarray], Anonymized]:
         """The scores of each person, and what is seen of people: what is published, or was said at the searches."""
         if not self.workload.truths:  # nobody asks anything
             return {}, made
-        devices = self.trial.devices(method, made.release, made.assignment, seed)
-        cosine = self.trial.cosines(method, made.release, made.assignment, seed, devices)
-        scores = {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
-        return scores, spoken(made, devices, self.workload.train.users)
+        trial = self.trial.trial
+        devices = trial.devices(method, made.release, made.assignment, seed)
+        cosine = trial.cosines(method, made.release, made.assignment, seed, devices)
+        alone = {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
+        return alone | self._served(cosine, method, seed), spoken(made, devices, self.workload.train.users)
+
+    def _served(self, cosine: np.ndarray, method: Method, seed: int) -> dict[str, np.ndarray]:
+        """How people are served by the blend; nothing where the method refuses what its weights are learned on."""
+        if self.lesson is None:
+            return {}
+        try:
+            blend = self.lesson.learn(method, seed)
+        except InputError:
+            return {}
+        truth = self.workload.truths[0]
+        rankings = truth.rankings(self.trial.scores(cosine, blend))
+        return {measure.name: truth.by_user(measure.compute(rankings)) for measure in measures_of(BlendMeasure)}
 
     def _measures(self, made: Anonymized, method: Method, seed: int, progress: Progress) -> Measurements:
         """Attacks on the release and its utility: all, or those that are wanted."""

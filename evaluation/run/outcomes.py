@@ -85,11 +85,12 @@ def _outcome(setting: Setting, cells: Sequence[Cell]) -> Outcome:
     if failure := next((cell.failure for cell in cells if cell.failure), ""):
         return Outcome(setting, {}, {}, {}, np.empty(0), np.empty(0), *costs, failure)
     shared = [name for name in cells[0].measured.values if all(name in cell.measured.values for cell in cells)]
+    scored = [name for name in cells[0].scores if all(name in cell.scores for cell in cells)]
     drawn = np.concatenate([cell.measured.victims for cell in cells])
     who, times = np.unique(drawn, return_counts=True)
     return Outcome(
         setting,
-        {name: np.mean([cell.scores[name] for cell in cells], axis=0) for name in cells[0].scores},
+        {name: np.mean([cell.scores[name] for cell in cells], axis=0) for name in scored},
         {name: float(np.mean([cell.measured.values[name] for cell in cells])) for name in shared},
         {name: _summed(cells, name, who) for name in cells[0].measured.of_victims if name in shared},
         who,

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
-from shoal.evaluation.measures.base import Measure, RankingMeasure, Served, ServedMeasure
+from shoal.evaluation.measures.base import BlendMeasure, Measure, RankingMeasure, Served, ServedMeasure
 from shoal.evaluation.measures.precision import DEVICE, FREE, better_control
 from shoal.evaluation.measures.registry import columns, measures_of
 from shoal.evaluation.protocol.truth import Truth
@@ -22,6 +22,8 @@ from shoal.evaluation.run.results import Results, Row, rounded
 from shoal.evaluation.statistics import Estimate, compare, ends, intervals, losers, resampled_means
 
 M = TypeVar("M", bound=Measure)
+Ranked = RankingMeasure | BlendMeasure
+BLEND = "ap10_served"
 
 
 def conduct(run: Run, progress: Progress = silent) -> Results:
@@ -72,22 +74,28 @@ def _rows(run: Run, shown: Sequence[Outcome], floor: Outcome) -> list[Row]:
     if good:
         for truth in run.workload.truths:
             _add_served(good, floor, truth, run.experiment.seeds[0])
+        blends = [(row, o) for row, o in good if BLEND in o.scores]
+        if bare := next((o for _, o in blends if o.setting.method == "plain"), None):
+            _add_served(blends, bare, run.workload.truths[0], run.experiment.seeds[0], BlendMeasure)
         _add_measures(good, run.experiment.seeds[0])
     wanted = {"method", "params", "failure", *run.experiment.measures} if run.experiment.measures else None
     return [{name: value for name, value in row.items() if wanted is None or name in wanted} for row in rows]
 
 
-def _add_served(good: Sequence[tuple[Row, Outcome]], floor: Outcome, truth: Truth, seed: int) -> None:
+def _add_served(
+    good: Sequence[tuple[Row, Outcome]], floor: Outcome, truth: Truth, seed: int, kind: type[Ranked] = RankingMeasure
+) -> None:
     """The scores of rankings against one truth, what follows from them, and the intervals of both over people."""
-    names = [measure.name for measure in measures_of(RankingMeasure)]
+    names = [measure.name for measure in measures_of(kind)]
     values = np.stack([o.scores[f"{name}{truth.suffix}"] for name in names for o in (*(o for _, o in good), floor)])
     served, drawn = (
         _served(means.reshape(len(names), len(good) + 1, *means.shape[1:]), names, truth)
         for means in (values.mean(axis=1), resampled_means(values, seed=seed))
     )
     found: dict[str, Any] = {}
-    kinds: list[RankingMeasure | ServedMeasure] = [*_of(RankingMeasure, truth), *_of(ServedMeasure, truth)]
-    for measure in kinds:
+    follows = [measure for measure in _of(ServedMeasure, truth) if measure.of_blend == (kind is BlendMeasure)]
+    measures: list[Ranked | ServedMeasure] = [*_of(kind, truth), *follows]
+    for measure in measures:
         name = f"{measure.name}{truth.suffix}"
         found[name] = _value(measure, served)
         if measure.interval:
@@ -100,11 +108,12 @@ def _add_served(good: Sequence[tuple[Row, Outcome]], floor: Outcome, truth: Trut
 def _served(means: np.ndarray, names: Sequence[str], truth: Truth) -> Served:
     """Means of each measure and setting, the control's last, as measures take them."""
     scores = {name: means[i, :-1] for i, name in enumerate(names)}
-    return Served(scores, means[names.index("ap10"), -1], len(truth.users), len(truth.row))
+    floor = next(i for i, name in enumerate(names) if name in ("ap10", BLEND))
+    return Served(scores, means[floor, -1], len(truth.users), len(truth.row))
 
 
-def _value(measure: RankingMeasure | ServedMeasure, served: Served) -> Any:
-    return served.scores[measure.name] if isinstance(measure, RankingMeasure) else measure.compute(served)
+def _value(measure: Ranked | ServedMeasure, served: Served) -> Any:
+    return measure.compute(served) if isinstance(measure, ServedMeasure) else served.scores[measure.name]
 
 
 def _one(values: Any, i: int) -> float:

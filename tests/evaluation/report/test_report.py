@@ -10,8 +10,9 @@ import pytest
 from shoal.cli import main
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, sentence
+from shoal.evaluation.report.as_served import served
 from shoal.evaluation.report.blocks import Picture, Points, Table, Text, listed, number, percent
-from shoal.evaluation.report.points import best_at, curves_of, front
+from shoal.evaluation.report.points import best_at, curves_of, front, is_control, name_of
 from shoal.evaluation.report.report_files import report_blocks, rewrite_report, write_report
 from shoal.evaluation.report.text import escaped
 from shoal.evaluation.run.results import Results, Row, columns_in, read_growth, read_results
@@ -69,6 +70,24 @@ def test_the_page_holds_all_it_needs(folder: Path) -> None:
     assert "url(http" not in (folder / "report.html").read_text()
     for word in ("The answer", "linkability", "original", "everyone", "random", "clicked", "does not protect"):
         assert word in page.words
+
+
+def test_the_report_tells_how_people_are_served_and_where_that_is_worse_than_the_engine(results: Results) -> None:
+    sentence, table = served(results)
+    assert isinstance(sentence, Text)
+    assert isinstance(table, Table)
+    plain = next(row for row in [*results.rows, *results.besides] if row["method"] == "plain")
+    assert f"AP@10 {plain['ap10_served']:.3f}, from which `kept_served` is counted" in sentence.text
+    assert {line[0] for line in table.rows} == {name_of(r) for r in results.rows if not is_control(r)} | {"plain"}
+    for value, told in (
+        (0.01, f"(0.010) serve worse than the engine alone ({plain['ap10']:.3f})"),
+        (0.99, "none serves"),
+    ):
+        rows = [row if is_control(row) else row | {"ap10_served": value} for row in results.rows]
+        found = served(replace(results, rows=rows))[0]
+        assert isinstance(found, Text)
+        assert told in found.text
+    assert served(replace(results, rows=[{**row, "ap10_served": None} for row in results.rows], besides=[])) == []
 
 
 def test_the_answer_names_the_best_and_its_numbers(results: Results) -> None:

@@ -47,6 +47,9 @@ def test_the_controls_come_out_as_they_must(corpus_file: Path, log_file: Path, t
         "linkability p=0.4",
     ]
     assert float(rows["original"]["ap10"]) == float(rows["original"]["kept"]) == 1
+    assert float(rows["original"]["ap10_served"]) == float(rows["device"]["kept_served"]) == 1
+    assert float(rows["plain"]["kept_served"]) == 0
+    assert float(rows["plain"]["ap10_served"]) >= float(rows["everyone"]["ap10"])
     for name in ("ap10", "ap10_low", "kept", "p10", "ndcg10", "ap10_clicks"):
         assert rows["device"][name] == rows["original"][name]
     for name in ("linkage5", "linkage10", "inference5", "anonymity_min", "server5_5"):
@@ -58,7 +61,7 @@ def test_the_controls_come_out_as_they_must(corpus_file: Path, log_file: Path, t
     assert float(rows["linkability p=1"]["ap10"]) > float(rows["random k=3"]["ap10"])
     assert float(rows["linkability p=1"]["ap10"]) > float(rows["linkability p=0.4"]["ap10"])
     for row in rows.values():
-        for name in ("ap10", "kept", "linkage5"):
+        for name in ("ap10", "kept", "ap10_served", "kept_served", "linkage5"):
             assert float(row[f"{name}_low"]) <= float(row[name]) <= float(row[f"{name}_high"])
         assert (row["users"], row["queries"]) == ("24", "70")
         assert "seconds" not in row
