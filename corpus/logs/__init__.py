@@ -19,7 +19,11 @@ def people_of(name_or_path: str, progress: Progress = silent) -> PeopleKind:
 
 
 def _file_of(name_or_path: str, progress: Progress) -> Path:
-    if name_or_path in CORPORA and not Path(name_or_path).exists():
+    if name_or_path in CORPORA and not Path(name_or_path).is_file():
+        if name_or_path == "films":  # the one data set with people of its own
+            from shoal.corpus.people.films import films_log
+
+            return films_log(progress)
         from shoal.corpus.people.simulated import default_log
 
         return default_log(name_or_path, progress=progress)

@@ -1,9 +1,11 @@
-"""Who liked which film, and when? The ratings of 943 real people, joined to the `films` documents."""
+"""Who liked which film, and when? The ratings of 943 real people, joined to the `films` documents, also as a log."""
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +13,13 @@ import polars as pl
 
 from shoal.corpus.documents.document import Documents, in_columns
 from shoal.corpus.documents.readers import FilmRecord, read_film_records, read_keywords
+from shoal.corpus.logs.aol import heading
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.store.fetch import bring
+from shoal.corpus.store.fetch import bring, data_set
+from shoal.corpus.store.folders import cache_folder
 
+LIKED = 4  # of 5
+_VERSION = 1  # of what films_log leaves in the cache
 _PARENTHESES = re.compile(r"\(([^)]*)\)")
 _LAST_ARTICLE = re.compile(r"^(.*), (the|a|an|les|la|le|l'|il|el|der|die|das)$", re.IGNORECASE)
 _YEAR = re.compile(r"\d{4}")
@@ -151,3 +157,33 @@ def _events(events: pl.DataFrame, people: list[str], film_of: dict[str, int]) ->
     )
     ordered = columns.drop_nulls("film").sort("user", "time", "film", "rating")
     return ordered.unique(["user", "film"], keep="last", maintain_order=True)
+
+
+def liked_texts(ratings: Ratings, film: int) -> list[str]:
+    """What liking a film says of a person, as if it had been typed: its title and each of its keywords."""
+    return [ratings.films.titles[film], *ratings.keywords[film]]
+
+
+def films_log(progress: Progress = silent) -> Path:
+    """The log of the people who rated films, which is public: made once, then kept."""
+    path = cache_folder() / "logs" / f"people-of-films-{data_set('films').version}-{_VERSION}.tsv"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_likes(load_ratings(progress), path)
+    return path
+
+
+def write_likes(ratings: Ratings, path: Path) -> None:
+    """What people liked, in AOL's format: a film's title, which is clicked, and its keywords, when it was rated."""
+    liked = ratings.rating >= LIKED
+    rows = zip(ratings.user[liked].tolist(), ratings.film[liked].tolist(), ratings.time[liked].tolist(), strict=True)
+    typed = {film: [" ".join(text.split()) for text in liked_texts(ratings, film)] for film in np.unique(ratings.film)}
+    aside = path.with_name(f".{path.name}-{os.getpid()}")
+    with aside.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{heading('public')}\n")
+        for user, film, time in rows:
+            moment = datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S")
+            clicks = [f"1\t{ratings.films.urls[film]}", *["\t"] * (len(typed[film]) - 1)]
+            for text, click in zip(typed[film], clicks, strict=True):
+                file.write(f"{ratings.people.ids[user]}\t{text}\t{moment}\t{click}\n")
+    os.replace(aside, path)

@@ -6,9 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.corpus.people.films import Ratings
+from shoal.corpus.people.films import LIKED, Ratings
 
-LIKED = 4  # of 5
 EARLY = 0.7  # of each person's ratings
 Design = Literal["held out", "one moment", "loose"]
 DESIGNS: dict[Design, str] = {

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.people.films import Ratings
+from shoal.corpus.people.films import Ratings, liked_texts
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog, make_log
@@ -51,11 +51,6 @@ def _line(ratings: Ratings, film: int) -> str:
     films = ratings.films
     text = " . ".join([films.texts[film], *ratings.keywords[film], *ratings.genres[film]])
     return json.dumps({"id": films.ids[film], "title": films.titles[film], "text": text}, ensure_ascii=False) + "\n"
-
-
-def liked_texts(ratings: Ratings, film: int) -> list[str]:
-    """What liking a film says of a person, as if it had been typed: its title and each of its keywords."""
-    return [ratings.films.titles[film], *ratings.keywords[film]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ class ServedLog:
 def served_log(database: Database, name_or_path: str, progress: Progress = silent) -> ServedLog:
     """The log of that name or path. A server that finds one of real people entered already does not read it."""
     path = Path(name_or_path)
-    source = str(path.resolve()) if path.exists() else name_or_path
+    source = str(path.resolve()) if path.is_file() else name_or_path
     people = people_of(name_or_path, progress)
     if people == "real" and (digest := _known_digest(database, source)):
         return ServedLog(path.name, source, people, digest, True, lambda: load_log(name_or_path)[0])

@@ -16,6 +16,10 @@ from shoal.corpus.tokens import tokenize
 _SHOWN_TERMS = 4
 _ENOUGH_TERMS = 20
 _FEATURED = 12
+# What nobody would want to be called by: other interests come first.
+_UNKIND = frozenset(
+    "sex porn pornography pornographic nudity nude rape incest prostitute prostitution suicide drug murder".split()
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,9 @@ class People:
         """Users x shown terms: those used most, what few use before what everybody does; -1 where there are fewer."""
         counts = self._profiles.counts
         user = np.repeat(np.arange(len(self)), np.diff(counts.indptr))
-        order = np.lexsort((counts.indices, -counts.data * np.sqrt(self._rarity[counts.indices]), user))
+        kind = np.array([term not in _UNKIND for term in self._profiles.terms], dtype=np.float64)
+        weight = counts.data * np.sqrt(self._rarity[counts.indices]) * kind[counts.indices]
+        order = np.lexsort((counts.indices, -weight, user))
         place = np.arange(len(order)) - counts.indptr[user]
         found = np.full((len(self), _SHOWN_TERMS), -1, dtype=np.int64)
         first = place < _SHOWN_TERMS

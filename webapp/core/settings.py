@@ -117,7 +117,7 @@ class Settings:
 
 
 def _resolved(name_or_path: str) -> str:
-    return str(Path(name_or_path).resolve()) if Path(name_or_path).exists() else name_or_path
+    return str(Path(name_or_path).resolve()) if Path(name_or_path).is_file() else name_or_path
 
 
 def _make_once(path: Path) -> None:

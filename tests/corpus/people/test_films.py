@@ -1,13 +1,17 @@
 """Are the ratings of real people joined to the right films?"""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from shoal.corpus.documents import load_documents
-from shoal.corpus.people.films import Ratings, load_ratings, names_of, year_of
+from shoal.corpus.logs import load_log, people_of
+from shoal.corpus.logs.aol import read_log
+from shoal.corpus.people.films import LIKED, Ratings, load_ratings, names_of, write_likes, year_of
 from shoal.corpus.store.datasets import DATA_SETS
 
 
@@ -82,3 +86,25 @@ def test_a_title_gives_its_names(title: str, names: list[str]) -> None:
 @pytest.mark.parametrize(("date", "year"), [("1995-10-30", 1995), ("1995", 1995), ("", None), ("V", None)])
 def test_a_date_gives_its_year(date: str, year: int | None) -> None:
     assert year_of(date) == year
+
+
+def test_what_people_liked_is_a_log_of_people_who_are_public(ratings: Ratings, tmp_path: Path) -> None:
+    few = {name: getattr(ratings, name)[:300] for name in ("user", "film", "rating", "time")}
+    some = replace(ratings, **few)
+    write_likes(some, tmp_path / "log.tsv")
+    log, rejected = read_log(tmp_path / "log.tsv")
+    liked = some.rating >= LIKED
+    assert (log.people, len(rejected)) == ("public", 0)
+    assert len(log.users) == len(np.unique(some.user[liked]))
+    assert len(log.click_event) == liked.sum()
+    assert len(log) == sum(1 + len(some.keywords[film]) for film in some.film[liked])
+
+
+def test_the_name_films_means_the_log_of_its_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "log.tsv"
+    path.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\tpeople: public\n7\tnoir\t1998-01-01 10:00:00\t\t\n")
+    monkeypatch.setattr("shoal.corpus.people.films.films_log", lambda progress: path)
+    (tmp_path / "films").mkdir()  # a folder of that name is no log
+    monkeypatch.chdir(tmp_path)
+    assert people_of("films") == "public"
+    assert len(load_log("films")[0]) == 1

@@ -7,12 +7,17 @@ from html import unescape
 from urllib.parse import quote
 
 import numpy as np
+import polars as pl
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from shoal.cli import main
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.profiles import build_profiles
+from shoal.corpus.querylog import make_log
 from shoal.webapp.core.headers import HEADERS
+from shoal.webapp.core.people import People
 from shoal.webapp.core.service import SearchService
 from shoal.webapp.core.settings import Settings
 from tests.webapp.conftest import CANARY_USER, CANARY_WORDS
@@ -324,3 +329,10 @@ def test_examples_are_of_the_person_and_of_the_corpus(client: FlaskClient, app: 
         for example in shown:
             assert client.get("/api/v1/search", query_string={"q": example}).json["found"]
             assert known is None or set(example.split()) <= known
+
+
+def test_nobody_is_called_by_what_nobody_would_want() -> None:
+    rows = [("a", "porn")] * 5 + [("a", "harbour"), ("b", "porn"), ("b", "lantern")]
+    log = make_log(pl.Series([user for user, _ in rows]), pl.Series([text for _, text in rows]))
+    people = People(build_profiles(log, Knowledge().words), b"secret")
+    assert [people.at(row).name.split()[0] for row in range(2)] == ["Harbour", "Lantern"]
