@@ -13,8 +13,9 @@ from shoal.webapp.api import searcher_schemas as s
 from shoal.webapp.core.context import releases, service
 from shoal.webapp.core.dial import choose
 from shoal.webapp.core.formats import safe_link
-from shoal.webapp.core.question import Asked, find_release, read_asked, visible_releases
+from shoal.webapp.core.question import Asked, clean_query, find_release, read_asked, visible_releases
 from shoal.webapp.searcher.attack import ORIGINAL, choose_target, draw_terms, play
+from shoal.webapp.searcher.candidates import candidates_answer, words_answer
 from shoal.webapp.searcher.knows import what_is_known
 from shoal.webapp.searcher.mine import compact_profiles
 from shoal.webapp.searcher.search import compare
@@ -36,6 +37,22 @@ def search(question: dict[str, Any]) -> dict[str, Any]:
         "page": asked.question.page, "pages": found.pages, "suggestion": found.suggestion,
         "group_size": asked.asker.group_size(), "quality": found.quality, "columns": found.columns,
     }  # fmt: skip
+
+
+@api.get("/candidates")
+@api.input(s.QueryIn, location="query", arg_name="question")
+@api.output(s.CandidatesOut)
+@api.doc(summary="The candidates of a query with their vectors, so that a browser ranks by a profile that it keeps")
+def candidates(question: dict[str, Any]) -> Response:
+    return candidates_answer(clean_query(question["q"]), service(), request)
+
+
+@api.get("/words")
+@api.input(s.WordsIn, location="query", arg_name="wanted")
+@api.output(s.WordsOut)
+@api.doc(summary="The words that profiles can hold and documents do: what the numbers of /candidates stand for")
+def words(wanted: dict[str, Any]) -> Response:
+    return words_answer(service(), request)
 
 
 @api.get("/why")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from apiflask import Schema
-from apiflask.fields import Boolean, DateTime, Dict, Float, Integer, List, Nested, String
+from apiflask.fields import Boolean, DateTime, Dict, Float, Integer, List, Nested, Raw, String
 from apiflask.validators import Length, OneOf, Range
 
 from shoal.search.personal import DEFAULT_WEIGHT
@@ -46,8 +46,11 @@ class DialOut(Schema):
     safest = Float(metadata={"description": "the least measured risk of all releases"}, allow_none=True)
 
 
-class QuestionIn(DialIn, WhoIn):
+class QueryIn(Schema):
     q = _text("the query", 100_000, load_default="")
+
+
+class QuestionIn(QueryIn, DialIn, WhoIn):
     group = _text("id of a published profile, for who has chosen a group alone")
     weight = Float(load_default=DEFAULT_WEIGHT, validate=Range(0, 1), metadata={"description": "0 words, 1 profile"})
     page = Integer(load_default=1, validate=Range(1, PAGES))
@@ -59,6 +62,10 @@ class WhyIn(QuestionIn):
         required=True, validate=Range(min=0, max=2**31), metadata={"description": "as a result names it"}
     )
     column = String(required=True, validate=OneOf(KINDS))
+
+
+class WordsIn(Schema):
+    version = _text("as /candidates names it: what has a version can be kept")
 
 
 class UsersIn(Schema):
@@ -129,6 +136,36 @@ class SearchOut(Schema):
     group_size = Integer()
     quality = Nested(QualityOut, allow_none=True)
     columns = List(Nested(ColumnOut))
+
+
+class ShownOut(Schema):
+    document = Integer()
+    title = String()
+    source = String()
+    date = String()
+    snippet = List(List(Raw()), metadata={"description": "pieces: text, and 1 where it is of the query"})
+
+
+class CandidatesOut(Schema):
+    query = String()
+    words = String(metadata={"description": "the version of /words that the numbers of `forms` are of"})
+    results = List(Nested(ShownOut), metadata={"description": "in the engine's order"})
+    engine = List(Float(), metadata={"description": "the engine's scores as shares of the best"})
+    unit = List(Float(), metadata={"description": "a word's weight in a document is times * rarity * the document's"})
+    forms = List(Integer(), metadata={"description": "places among the words, each as the gap to the one before"})
+    holders = List(Integer(), metadata={"description": "how many of the next `places` and `times` are of each form"})
+    places = List(Integer(), metadata={"description": "candidates, each as the gap to the one before, form by form"})
+    times = List(Integer(), metadata={"description": "how often the form stands in that candidate"})
+
+
+class WordsOut(Schema):
+    version = String()
+    forms = String(metadata={"description": "separated by blanks"})
+    documents = Integer()
+    holding = List(
+        Integer(), metadata={"description": "documents with each form: rarity = ln((1 + documents) / (1 + it)) + 1"}
+    )
+    spellings = Dict(keys=String(), values=Integer(), metadata={"description": "other spelling -> place of its form"})
 
 
 class EnginePartOut(Schema):

@@ -17,25 +17,34 @@ from shoal.webapp.searcher import pages
 
 
 def compact_profiles(published: Published, service: SearchService, request: Request) -> Response:
-    """The answer, compressed where the browser can read it. It holds only what is public."""
-    packed = _packed(published, service)
+    """All public profiles in one answer."""
+    return compressed_answer(_packed(published, service), request, published.loaded.release_id)
+
+
+@lru_cache(maxsize=4)
+def _packed(published: Published, service: SearchService) -> bytes:
+    return compress(describe_profiles(published, service))
+
+
+def compress(described: dict[str, Any]) -> bytes:
+    body = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
+    return gzip.compress(body.encode(), compresslevel=6, mtime=0)
+
+
+def compressed_answer(packed: bytes, request: Request, version: str = "") -> Response:
+    """The answer, compressed where the browser can read it. What has a version is sent when it changed."""
     response = Response(mimetype="application/json")
-    response.set_etag(published.loaded.release_id)
-    response.headers["Cache-Control"] = "private, max-age=0, must-revalidate"
     response.headers["Vary"] = "Accept-Encoding"
     if "gzip" in request.headers.get("Accept-Encoding", ""):
         response.headers["Content-Encoding"] = "gzip"
         response.set_data(packed)
     else:
         response.set_data(gzip.decompress(packed))
-    response.make_conditional(request)
+    if version:
+        response.set_etag(version)
+        response.headers["Cache-Control"] = "private, max-age=0, must-revalidate"
+        response.make_conditional(request)
     return response
-
-
-@lru_cache(maxsize=4)
-def _packed(published: Published, service: SearchService) -> bytes:
-    body = json.dumps(describe_profiles(published, service), ensure_ascii=False, separators=(",", ":"))
-    return gzip.compress(body.encode(), compresslevel=6, mtime=0)
 
 
 def describe_profiles(published: Published, service: SearchService) -> dict[str, Any]:

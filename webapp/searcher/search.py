@@ -94,10 +94,10 @@ def _columns(question: Question, found: Found, service: SearchService) -> tuple[
     kinds = [kind for kind in found.rankings if question.view in ("compare", "titles", kind)] or [PLAIN]
     part = slice((question.page - 1) * PAGE_SIZE, question.page * PAGE_SIZE)
     shown = found.results(kinds, part)
-    return tuple(Column(kind, tuple(_with_document(result, service) for result in shown[kind])) for kind in kinds)
+    return tuple(Column(kind, tuple(with_document(result, service) for result in shown[kind])) for kind in kinds)
 
 
-def _with_document(result: Result, service: SearchService) -> ShownResult:
+def with_document(result: Result, service: SearchService) -> ShownResult:
     document = service.index.documents[result.document]
     return ShownResult(**vars(result), title=document.title, source=source_of(document.url), date=document.date[:10])
 
@@ -105,9 +105,11 @@ def _with_document(result: Result, service: SearchService) -> ShownResult:
 def look_up_or_sample(question: Question) -> tuple[Asked, bool]:
     """Where nobody was picked, somebody is shown, so that there is something to compare; a simulated one only.
 
-    The question stays nobody's: who is shown gets into no form and no link, and a browser's own group may follow.
+    A browser that ranks by its own profile says `mine`, and has that to compare. The question stays
+    nobody's: who is shown gets into no form and no link, and a browser's own group may follow.
     """
-    sampled = not (question.user or question.group or holder()) and service().simulated
+    own = question.user or question.group or holder() or "mine" in request.args
+    sampled = not own and service().simulated
     if not sampled:
         return look_up(question), False
     return replace(look_up(question.but(user=service().featured[0].key)), question=question), True

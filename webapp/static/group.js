@@ -10,20 +10,37 @@ export function startGroup() {
   if (location.pathname === "/search") memory.addSearch(asked.get("q"));
   document.addEventListener("click", (event) => remember(event.target), true);
   document.addEventListener("auxclick", (event) => remember(event.target), true);
-  prepare(form);
+  memory.tellsGroup() ? prepare(form) : rankHere(form);
+}
+
+// Where no group is told, the server gets the words alone, and no example of somebody else is wanted.
+function rankHere(form) {
+  setField(form, "mine", "1");
+  const note = document.querySelector("[data-mine]");
+  note.hidden = false;
+  note.replaceChildren("Your browser profile is on: it ranks in this browser, and nothing of it is sent. ", link("See what is stored."));
+}
+
+function link(text) {
+  return Object.assign(document.createElement("a"), { href: "/mine", textContent: text });
 }
 
 function remember(target) {
-  const link = target.closest("a");
-  if (!link) return;
-  if (link.closest(".result h3")) memory.addOpened(link.textContent.trim());
-  const address = new URL(link.href);
-  const found = memory.group();
+  const followed = target.closest("a");
+  if (!followed) return;
+  if (followed.closest(".result h3")) memory.addOpened(followed.textContent.trim());
+  const address = new URL(followed.href);
   const searching = address.origin === location.origin && address.pathname === "/search";
-  if (!searching || !found || address.searchParams.has("user") || address.searchParams.has("group")) return;
+  if (!searching || address.searchParams.has("user") || address.searchParams.has("group")) return;
+  const found = memory.tellsGroup() ? memory.group() : null;
+  if (!found) {
+    address.searchParams.set("mine", "1");
+    followed.href = address;
+    return;
+  }
   address.searchParams.set("group", found.group);
   address.searchParams.set("release", found.release);
-  link.href = address;
+  followed.href = address;
 }
 
 export async function findGroup(release) {
@@ -61,15 +78,13 @@ async function prepare(form) {
     return;
   }
   if (!found) {
+    setField(form, "mine", "1");
     note.textContent = "Your browser profile is on. It has no group yet: search for something first.";
     return;
   }
   setField(form, "group", found.group);
   form.elements.release.value = found.release;
-  const link = document.createElement("a");
-  link.href = "/mine";
-  link.textContent = "See what is stored.";
-  note.replaceChildren(`Your browser profile is on: you search as one of ${found.users} people in ${found.group}. `, link);
+  note.replaceChildren(`Your browser profile is on: you search as one of ${found.users} people in ${found.group}. `, link("See what is stored."));
 }
 
 function setField(form, name, value) {

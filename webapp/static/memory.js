@@ -2,6 +2,7 @@
 const ON = "shoal.mine.on";
 const ENTRIES = "shoal.mine.history";
 const GROUP = "shoal.mine.group";
+const TOLD = "shoal.mine.told";
 const MOST = 500;
 
 const read = (key, otherwise) => {
@@ -14,6 +15,8 @@ const read = (key, otherwise) => {
 const write = (key, value) => localStorage.setItem(key, JSON.stringify(value));
 
 export const isOn = () => read(ON, false) === true;
+export const tellsGroup = () => read(TOLD, false) === true;
+export const tellGroup = (told) => write(TOLD, told);
 export const entries = () => read(ENTRIES, []);
 export const group = () => read(GROUP, null);
 export const keepGroup = (found) => write(GROUP, found);

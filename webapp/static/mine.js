@@ -1,5 +1,6 @@
 // What does the page of my own profile show? The switch, my group, and every entry with a way to forget it.
 import * as memory from "./memory.js";
+import { make } from "./elements.js";
 import { findGroup } from "./group.js";
 import { countWords } from "./nearest.js";
 
@@ -7,12 +8,6 @@ const page = document.querySelector("[data-mine-page]");
 const part = (name) => page.querySelector(`[data-part=${name}]`);
 const SHOWN = 24;
 const stopWords = new Set(page.dataset.stopWords.split(" "));
-
-function make(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
 
 function show() {
   const on = memory.isOn();
@@ -47,7 +42,8 @@ function showWords(all) {
 
 async function showGroup(on, all) {
   const place = part("group");
-  part("sent").textContent = "GET /search?q=your+words";
+  part("told").checked = memory.tellsGroup();
+  part("sent").textContent = "GET /search?q=your+words&mine=1";
   if (!on || !all.length) {
     place.textContent = on ? "No group yet: search for something first." : "No group: the switch is off.";
     return;
@@ -67,13 +63,18 @@ async function showGroup(on, all) {
   const shared = found.shared.slice(0, 12).join(", ");
   place.replaceChildren(
     make("b", { textContent: found.group }), ` is nearest (cosine ${found.cosine.toFixed(2)}). ${found.users} people of the log are behind it. `,
-    `You share with it: ${shared}.`,
+    `You share with it: ${shared}. `, memory.tellsGroup() ? "" : "It is not told to the server.",
   );
+  if (!memory.tellsGroup()) return;
   part("sent").textContent = `GET /search?q=your+words&group=${found.group}&release=${found.release}`;
 }
 
 part("switch").addEventListener("change", (event) => {
   memory.turn(event.target.checked);
+  show();
+});
+part("told").addEventListener("change", (event) => {
+  memory.tellGroup(event.target.checked);
   show();
 });
 part("forget-all").addEventListener("click", () => {

@@ -33,7 +33,7 @@ export function match(counts, profiles) {
   const got = new Float64Array(profiles.labels.length);
   const words = new Map();
   for (const [written, count] of counts) {
-    const word = forms(written).find((form) => labels.has(form) || leaves.has(form) || bags.has(form));
+    const word = endings(written).find((form) => labels.has(form) || leaves.has(form) || bags.has(form));
     if (!word) continue;
     words.set(word, (words.get(word) ?? 0) + count);
     if (labels.has(word)) got[labels.get(word)] += count;
@@ -47,7 +47,7 @@ export function match(counts, profiles) {
 }
 
 // The published words are nouns in the singular; these endings are what searchers add.
-function forms(word) {
+export function endings(word) {
   const found = [word];
   if (word.endsWith("ies")) found.push(`${word.slice(0, -3)}y`);
   if (word.endsWith("es")) found.push(word.slice(0, -2));

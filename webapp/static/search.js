@@ -134,6 +134,7 @@ function replaceParts(page) {
     const next = page.querySelector(part);
     if (next) document.querySelector(part)?.replaceWith(next);
   }
+  document.dispatchEvent(new Event("shoal:ranked")); // what a browser adds by itself is added again
   const same = tab && document.getElementById(tab);  // gone, where nothing is as safe as the dial asks for
   if (same) same.checked = true;
   for (const why of document.querySelectorAll(".why")) if (open.includes(placeOf(why))) why.open = true;

@@ -2,6 +2,7 @@
 import { startSearch } from "./search.js";
 import { startKeys } from "./keys.js";
 import { startGroup } from "./group.js";
+import { startDevice } from "./device.js";
 import { startPicker } from "./picker.js";
 import { startTour } from "./tour.js";
 
@@ -10,4 +11,5 @@ startSearch();
 startKeys();
 startPicker();
 startGroup();
+startDevice();
 startTour();
