@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from shoal.corpus.errors import Conflict, NotFound, Refused
@@ -12,7 +12,7 @@ from shoal.webapp.core.gate import Consent, Findings, examine, is_real, pass_gat
 from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.seal import check_seal
 from shoal.webapp.database import Activation, Database, LogFile, Proposal, Release
-from shoal.webapp.database.models import ACTIVE, MADE, RETIRED, WITHDRAWN, now
+from shoal.webapp.database.models import ACTIVE, MADE, RETIRED, WITHDRAWN, TokenGroup, now
 
 DAMAGED = "damaged"
 
@@ -106,8 +106,8 @@ def _enter(session: Session, release: Release, consent: Consent, back_to: int | 
 def set_withdrawn(session: Session, release: Release, account: str, why: str) -> None:
     """Nobody gets it from the next request on, in any process; and it cannot come back."""
     before, release.state = release.state, WITHDRAWN
-    if (waiting := session.get(Proposal, release.id)) is not None:
-        session.delete(waiting)
+    for of_release in (Proposal, TokenGroup):  # whoever waits for it, and who has which pseudonym in it
+        session.execute(delete(of_release).where(of_release.release_id == release.id))
     note(session, "release.withdraw", account, release.id, {"note": why, "was": before})
 
 

@@ -139,7 +139,7 @@ def examine(session: Session, release: Release, real: bool) -> Findings:
     return Findings(
         real=real,
         promise="" if release.claim["id"] == NO_PROMISE else release.certificate.get("sentence", release.claim["id"]),
-        publishes=bool(exposure.get("groups", 1)),
+        publishes=_publishes(exposure),
         risk=release.measured.get(RISK),
         alone=exposure.get("alone"),
         terms=_rare(exposure, "terms", policy.fewest),
@@ -158,7 +158,12 @@ def _others(session: Session, release: Release) -> int:
         Release.log_id == release.log_id, Release.id != release.id, Release.published_at.is_not(None),
         Release.state.in_((MADE, ACTIVE, RETIRED)),
     )  # fmt: skip
-    return sum(bool(exposure.get("groups", 1)) for exposure in session.scalars(public))
+    return sum(map(_publishes, session.scalars(public)))
+
+
+def _publishes(exposure: dict[str, Any]) -> bool:
+    """Profiles, or a catalogue of terms. Of an older version it is not known, so it may."""
+    return not exposure or bool(exposure["groups"] or exposure.get("catalogue"))
 
 
 def pass_gate(session: Session, release: Release, consent: Consent, real: bool) -> bool:

@@ -117,6 +117,7 @@ def count_exposure(release: Release, log: QueryLog, knowledge: Knowledge) -> dic
     """
     return {
         "groups": len(release),
+        "catalogue": len(release.catalogue.terms) if release.catalogue is not None else 0,
         "alone": int((release.users == 1).sum()),
         "terms": _by_holders(_holders_of_labels(release, build_profiles(log, knowledge.words), knowledge)),
         "queries": _by_holders(_holders_of_queries(release, log)),
@@ -133,8 +134,9 @@ def _holders_of_labels(release: Release, profiles: Profiles, knowledge: Knowledg
     users = np.bincount(profiles.counts.indices, minlength=len(profiles.terms))
     place = {term: t for t, term in enumerate(profiles.terms)}
     by_term = csr_array(profiles.counts.T)
-    published = np.unique(release.weights.indices)
-    return np.array([_holders(_below(release, i, knowledge), place, users, by_term) for i in published.tolist()], int)
+    labels = [_below(release, i, knowledge) for i in np.unique(release.weights.indices).tolist()]
+    labels += [[term] for term in release.catalogue.terms] if release.catalogue is not None else []
+    return np.array([_holders(terms, place, users, by_term) for terms in labels], dtype=int)
 
 
 def _below(release: Release, label: int, knowledge: Knowledge) -> list[str]:

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 from sqlalchemy import select
 
+from shoal.anonymizer.base import Catalogue
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.querylog import make_log
@@ -150,6 +152,17 @@ def test_words_are_counted_by_how_many_people_typed_them() -> None:
     plain = make_method("plain", {})
     shown = count_exposure(plain.run(log).release, log, plain.knowledge)
     assert (shown["groups"], sum(shown["terms"]), sum(shown["queries"])) == (0, 0, 0)
+
+
+def test_a_catalogue_of_terms_is_published_too(desk: Desk, real: ActiveReleases) -> None:
+    typed_by = {"anna": ["wine", "red wine"], "bert": ["wine"], "cleo": ["wine", "tango"]}
+    rows = [(name, query) for name, queries in typed_by.items() for query in queries]
+    log = make_log(*(pl.Series([row[i] for row in rows]) for i in (0, 1)))
+    plain = make_method("plain", {})
+    listed = Catalogue(["tango", "wine"], np.array([1, 3]), np.array([1.0, 2.0]))
+    shown = count_exposure(replace(plain.run(log).release, catalogue=listed), log, plain.knowledge)
+    assert (shown["groups"], shown["catalogue"], shown["terms"][:3]) == (0, 2, [1, 0, 1])
+    assert "2 terms that fewer than 5 people typed" in why(real, quick_release(desk, **shown))
 
 
 def test_published_queries_are_counted_too() -> None:

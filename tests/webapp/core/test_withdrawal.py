@@ -15,9 +15,10 @@ from shoal.webapp.core.instance import open_releases
 from shoal.webapp.core.logs import served_log
 from shoal.webapp.core.releases import NOTHING
 from shoal.webapp.core.seal import release_folder
+from shoal.webapp.core.tokens import new_token
 from shoal.webapp.core.withdrawal import delete_release, delete_run, finish_deletions, withdraw
 from shoal.webapp.database import Job, Release
-from shoal.webapp.database.models import DELETED, QUEUED
+from shoal.webapp.database.models import DELETED, QUEUED, TokenGroup
 from shoal.webapp.jobs.queue import get_job
 from shoal.webapp.jobs.tasks import add_run
 from tests.webapp.core.test_unpublished import NAMING
@@ -62,6 +63,17 @@ def test_what_is_withdrawn_is_in_no_list_cannot_be_read_and_does_not_come_back(d
     with pytest.raises(Gone, match="does not come again"):
         activate(desk.releases, gone, OLGA)
     assert previous(history(desk.database, desk.releases.log_digest)) is None
+
+
+def test_with_a_release_it_is_forgotten_who_has_which_pseudonym_in_it(desk: Desk) -> None:
+    release_id, key = quick_release(desk), b"k" * 32
+    activate(desk.releases, release_id, OLGA)
+    with desk.database.writing() as session:
+        number, _ = new_token(session, key, desk.releases.log_digest, "u1", days=1, about="", by="olga")
+        session.add(TokenGroup(token_id=number, release_id=release_id, pseudonyms={"ids": ["p0001"]}))
+    withdraw(desk.releases, release_id, "olga")
+    with desk.database.reading() as session:
+        assert session.scalars(select(TokenGroup)).all() == []
 
 
 def test_without_an_active_release_results_are_plain_and_a_start_makes_none(desk: Desk) -> None:
