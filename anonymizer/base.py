@@ -189,6 +189,10 @@ class Method(ABC):
     ) -> Anonymized:
         """What is published of a log. `profiles` are those of the log, where they were made already."""
 
+    def after(self, previous: Assignment) -> "Method":
+        """This method, keeping together who was together in an earlier release, where it can."""
+        raise InputError(f"{self.info.id} makes every release anew and keeps no groups: leave --previous away")
+
     def choose(self, search: Search, device: Device, release: Release) -> csr_array:
         """What re-ranks this search: a row over the word forms of the documents, empty where it is not personal.
 

@@ -4,7 +4,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from shoal.anonymizer.base import Method
+from shoal.anonymizer.base import Assignment, Method
 from shoal.anonymizer.claims import Evidence, Verdict, broken, sentence, verify
 from shoal.anonymizer.manifest import MANIFEST, Manifest
 from shoal.anonymizer.registry import find_method
@@ -42,6 +42,7 @@ def reproduce(
     log: QueryLog,
     progress: Progress = silent,
     method: type[Method] | None = None,
+    previous: Assignment | None = None,
 ) -> str:
     """Run the method again with its seed: a file that is another then, byte by byte, or nothing if none is."""
     manifest = stored.manifest
@@ -50,6 +51,7 @@ def reproduce(
     if "directory" in manifest.digests and stored.knowledge.directory_file is None:
         raise InputError("the release was made with a topic directory: give it by --directory")
     again = (method or find_method(manifest.method))(stored.knowledge, **manifest.parameters)
+    again = again if previous is None else again.after(previous)
     made = again.run(log, seed=manifest.seed, progress=progress)
     with tempfile.TemporaryDirectory() as beside:
         place = Path(beside) / "release"

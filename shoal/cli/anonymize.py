@@ -7,7 +7,7 @@ from pathlib import Path
 from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.manifest import LARGEST
 from shoal.anonymizer.registry import make_method
-from shoal.anonymizer.release_files import write_release
+from shoal.anonymizer.release_files import read_release, write_release
 from shoal.cli.options import (
     add_knowledge_options,
     add_log_options,
@@ -26,6 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", required=True)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     parser.add_argument("--seed", type=seed, default=0, help="a whole number from 0 on")
+    parser.add_argument("--previous", type=Path, metavar="DIR", help="an earlier release, whose groups stay")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the release")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_anonymize)
@@ -51,6 +52,8 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
 
 def run_anonymize(options: argparse.Namespace) -> None:
     method = make_method(options.method, parse_settings(options.set), knowledge_of(options))
+    if options.previous is not None:
+        method = method.after(read_release(options.previous).assignment)
     with bar() as progress:
         log, rejected = log_of(options, progress)
         made = method.run(log, seed=options.seed, progress=progress)

@@ -15,6 +15,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_log_options(parser)
     add_knowledge_options(parser)
     parser.add_argument("--reproduce", action="store_true", help="run the method again and compare byte by byte")
+    parser.add_argument("--previous", type=Path, metavar="DIR", help="the release that it was made after")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_verify)
 
@@ -25,7 +26,8 @@ def run_verify(options: argparse.Namespace) -> int:
         log, _ = log_of(options, progress)
         verdict = verify_stored(stored, log)
         if options.reproduce and verdict.holds:
-            other = reproduce(options.release, stored, log, progress)
+            previous = read_release(options.previous).assignment if options.previous is not None else None
+            other = reproduce(options.release, stored, log, progress, previous=previous)
             verdict = replace(verdict, holds=not other, counterexample=_other(other))
     if options.json:
         again = {"reproduced": verdict.holds} if options.reproduce else {}

@@ -7,8 +7,9 @@ that at least t of its members used.
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
+from shoal.anonymizer.base import Anonymized, Assignment, Claim, MethodInfo, ProfileMethod
 from shoal.anonymizer.methods.common.groups import balanced_groups, unit_vectors
+from shoal.anonymizer.methods.common.previous import groups_that_stay
 from shoal.anonymizer.parameters import Parameter, group_size, whole_number
 from shoal.anonymizer.publish import publish_centroids
 from shoal.anonymizer.similar_blocks import similar_blocks
@@ -48,6 +49,7 @@ class Common(ProfileMethod):
 
     def __init__(self, knowledge: Knowledge | None = None, **settings: object) -> None:
         super().__init__(knowledge, **settings)
+        self.previous: Assignment | None = None
         if self.t > self.k:
             raise InputError(f"t={self.t} is more than k={self.k}: a group of k has no t members; lower t or raise k")
 
@@ -58,9 +60,18 @@ class Common(ProfileMethod):
         vectors = unit_vectors(profiles.counts, self.t)
         users = np.flatnonzero(np.diff(vectors.indptr))  # others have no term that may be published
         self.need_users(len(users), self.k)
-        group = np.full(len(profiles), -1)
-        group[users] = self.groups(csr_array(vectors[users]), np.random.default_rng(seed), progress)
+        group = groups_that_stay(self.previous, profiles, users, self.k, self.t)
+        free = users[group[users] < 0]
+        if len(free) >= self.k:  # fewer wait: added to a group that stays, the difference of two releases told of them
+            found = self.groups(csr_array(vectors[free]), np.random.default_rng(seed), progress)
+            group[free] = group.max(initial=-1) + 1 + found
         return publish_centroids(profiles, group, self.claim(), holders=self.t)
+
+    def after(self, previous: Assignment) -> "Common":
+        """The same, keeping the groups of an earlier release that still have k members with a term of t of them."""
+        later = Common(self.knowledge, **self.settings)
+        later.previous = previous
+        return later
 
     def groups(self, vectors: csr_array, rng: np.random.Generator, progress: Progress) -> np.ndarray:
         """The group of each user."""
