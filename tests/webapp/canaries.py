@@ -17,13 +17,14 @@ from shoal.corpus.documents import load_documents
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.logs.aol import read_log
 from shoal.corpus.people.simulated import simulate_log, write_log
+from shoal.search.index import index_for
 from shoal.webapp import create_app
 from shoal.webapp.core.accounts import create_account
 from shoal.webapp.core.activation import activate
 from shoal.webapp.core.gate import Consent
 from shoal.webapp.core.roles import ROLES
 from shoal.webapp.core.settings import Settings
-from shoal.webapp.database import Database
+from shoal.webapp.database import Database, Job, Release
 from shoal.webapp.jobs import run
 from shoal.webapp.jobs.queue import claim_job
 from shoal.webapp.jobs.tasks import add_run
@@ -54,6 +55,7 @@ class Birdcage:
     birds: list[Canary]
     releases: dict[str, str] = field(default_factory=dict)
     active: str = ""
+    broken: str = ""  # a release that breaks its promise, with a counterexample that names a person
 
     def activate(self, method: str) -> str:
         release_id = self.releases[method]
@@ -109,8 +111,9 @@ def write_canaries(path: Path, birds: list[Canary]) -> None:
 def birdcage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Birdcage]:
     folder = tmp_path_factory.mktemp("birdcage")
     path = folder / "log.tsv"
-    documents = load_documents("news")
-    held = {word for text in (*documents.titles, *documents.texts) for word in text.lower().split()}
+    index = index_for("news")
+    held = {*index.engine.lexicon.words, *index.vectors.vocabulary}
+    index.close()
     birds = canaries(held)
     write_canaries(path, birds)
     settings = Settings(log=str(path), instance=folder / "instance", levels=False)
@@ -132,3 +135,20 @@ def _make_releases(cage: Birdcage, path: Path) -> None:
         job = claim_job(cage.database, add_run(cage.database, method, {}, 1), even_if_busy=True)
         assert job is not None
         cage.releases[method] = run.make_release(cage.database, cage.settings.instance, job, log, index, _Silent())
+    _break(cage, "random")
+
+
+def _break(cage: Birdcage, method: str) -> None:
+    """A release that a verifier would have found broken; another of the same method stays as it is."""
+    bird = cage.birds[7]
+    told = f"user {bird.user!r} alone typed {bird.invented!r} and went to 'http://{bird.site}/'"
+    log, _ = read_log(Path(cage.settings.log))
+    job = claim_job(cage.database, add_run(cage.database, method, {"k": 4}, 1), even_if_busy=True)
+    assert job is not None
+    index = cage.app.extensions["shoal.service"].index
+    cage.broken = run.make_release(cage.database, cage.settings.instance, job, log, index, _Silent())
+    with cage.database.writing() as opened:
+        release, done = opened.get_one(Release, cage.broken), opened.get_one(Job, job.id)
+        release.holds, release.counterexample = False, told
+        release.certificate = {**release.certificate, "holds": False, "counterexample": told}
+        done.result = {**done.result, "holds": False, "counterexample": told}

@@ -19,6 +19,7 @@ from shoal.webapp.core.login import (
     account,
     enter,
     guard,
+    is_operator,
     leave,
     note_download,
     set_own_password,
@@ -26,6 +27,7 @@ from shoal.webapp.core.login import (
     try_to_log_in,
 )
 from shoal.webapp.core.logs import get_log, list_logs
+from shoal.webapp.core.releases import without_names
 from shoal.webapp.core.serving import add_choice, corpora
 from shoal.webapp.core.serving import logs as choosable_logs
 from shoal.webapp.core.withdrawal import delete_release, delete_run, withdraw
@@ -119,10 +121,17 @@ def _run(row: RunRow) -> dict[str, Any]:
     return {
         **job_status(row.job), "method": row.method, "params": row.params, "title": row.title,
         "log": row.job.task["log"], "seed": row.job.task["seed"], "account": row.job.account,
-        "created_at": row.job.created_at, "finished_at": row.job.finished_at, "result": row.job.result,
-        "release_id": release.id if release else None, "certificate": release.certificate if release else None,
+        "created_at": row.job.created_at, "finished_at": row.job.finished_at, "result": _shown(row.job.result),
+        "release_id": release.id if release else None, "certificate": _shown(release.certificate) if release else None,
         "files": downloadable(settings().instance, release) if release else [],
     }  # fmt: skip
+
+
+def _shown(told: dict[str, Any]) -> dict[str, Any]:
+    """A counterexample names people, which a viewer is not shown."""
+    if is_operator() or not told.get("counterexample"):
+        return told
+    return {**told, "counterexample": without_names(told["counterexample"])}
 
 
 @api.post("/runs/<int:number>/cancel")

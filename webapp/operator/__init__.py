@@ -7,6 +7,7 @@ from shoal.corpus.errors import InputError
 from shoal.webapp.core import context
 from shoal.webapp.core.login import guard, has_role, note_download, tend_after_change, visitor
 from shoal.webapp.core.logs import find_log
+from shoal.webapp.core.releases import without_names
 from shoal.webapp.core.roles import ADMINISTRATOR, OPERATOR
 
 panel = APIBlueprint("operator", __name__, url_prefix="/admin", enable_openapi=False)
@@ -28,6 +29,9 @@ def shown_everywhere() -> dict[str, object]:
     account = visitor()
     may = {"administers": has_role(ADMINISTRATOR), "operates": has_role(OPERATOR)}
     return {"account": account, **may, "active_id": active_id() if account else None}
+
+
+panel.add_app_template_filter(without_names)
 
 
 @panel.app_template_filter("duration")
