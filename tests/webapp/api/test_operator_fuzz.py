@@ -1,4 +1,4 @@
-"""Does the operator's API stay on its feet whatever a program sends, logged in or not, made up from its own document?"""
+"""Does the operator's API stay on its feet whatever a program sends, logged in or not, made up from its document?"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
