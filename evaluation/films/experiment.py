@@ -29,7 +29,8 @@ from shoal.search.index import index_for
 DEFAULT_SEEDS = (0, 1, 2)
 DEFAULT_METHODS = (
     "plain;everyone;original;random:k=2,5,20;linkability:p=1,0.4,0.2;microaggregation:k=2,5,12;ssc:k=2,5;clump:k=2,5;"
-    "partition:k=2,5;affinity:k=5,50;equality:k=5,50;wordnet-queries:k=5,50"
+    "partition:k=2,5;affinity:k=5,50;equality:k=5,50;wordnet-queries:k=5,50;floc:k=5;common:k=5:t=3;common:k=10:t=4;"
+    "murmur:menu=20,5"
 )
 CHECK_METHODS = "plain;everyone;original;random:k=5;linkability:p=1,0.4;microaggregation:k=2,5"
 AGAINST = ("plain", "everyone", "original")

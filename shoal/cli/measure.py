@@ -1,6 +1,7 @@
 """How is a release measured from the command line? shoal measure."""
 
 import argparse
+import sys
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
@@ -53,6 +54,12 @@ def run_measure(options: argparse.Namespace) -> None:
     if options.directory:  # the words stay those that the release was made with
         knowledge = replace(knowledge, dictionary_name=knowledge.dictionary, directory_file=options.directory)
         _ = knowledge.directory  # a bad file is refused before any work is done
+    if stored.release.catalogue is not None:
+        print(
+            f"{stored.manifest.method} is used at searches: what its words tell is measured by `shoal evaluate`, "
+            "and not here",
+            file=sys.stderr,
+        )
     with bar() as progress:
         log, _ = log_of(options, progress)
         release = MeasuredRelease(

@@ -151,3 +151,17 @@ def test_on_a_full_disk_there_is_a_message_and_no_half_of_a_release(log: Path) -
     assert "free space" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert sorted(log.parent.iterdir()) == before
+
+
+def test_of_a_method_of_query_time_it_is_said_that_its_risk_is_not_in_the_folder(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = released(log, "k=3", method="murmur")
+    assert (folder / "profiles.jsonl").read_text() == ""
+    assert (folder / "catalogue.tsv").read_text().startswith("term\tusers\tmean\n")
+    assert main(["verify", str(folder), "--log", str(log)]) == 0
+    capsys.readouterr()
+    assert main(["measure", str(folder), "--log", str(log), "--measures", "linkage5", "--json"]) == 0
+    told = capsys.readouterr()
+    assert "what its words tell is measured by `shoal evaluate`" in told.err
+    assert set(json.loads(told.out)) == {"linkage5", "linkage5_low", "linkage5_high"}

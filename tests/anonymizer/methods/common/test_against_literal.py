@@ -92,6 +92,18 @@ def test_in_blocks_it_is_the_literal_algorithm_on_each_and_loses_no_group(monkey
     assert verdict(made, log).holds
 
 
+def test_two_kinds_of_people_make_two_groups_that_publish_what_three_of_four_used() -> None:
+    drinkers = ["wine wine beer", "wine beer cheese", "wine beer dog", "wine flight"]
+    drivers = ["car truck", "car truck wine", "car truck truck hotel", "car hotel"]
+    texts = [text for pair in zip(drinkers, drivers, strict=True) for text in pair]
+    made = Common(KNOWLEDGE, k=4, t=3).run(log_of(texts))
+    assert groups_of(made) == {frozenset((0, 2, 4, 6)), frozenset((1, 3, 5, 7))}
+    profiles = [made.release.profile(row) for row in range(2)]
+    assert {"wine": 1.25, "beer": 0.75} in profiles
+    assert {"car": 1.0, "truck": 1.0} in profiles
+    assert made.suppressed.occurrences == 6  # cheese, dog, flight, wine of a driver, hotel twice
+
+
 def test_vectors_are_those_of_the_literal_one() -> None:
     profiles = build_profiles(sample_log(), KNOWLEDGE.words)
     slow = vectors_of([profiles.of(user) for user in range(len(profiles))], 4)
