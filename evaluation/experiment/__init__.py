@@ -9,6 +9,9 @@ from typing import Any
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import DICTIONARIES
+from shoal.corpus.logs import Rejected, files_of, load_log, log_format
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog
 from shoal.corpus.store.datasets import CORPORA
 from shoal.evaluation.experiment.settings import Setting, all_settings, default_settings, distinct, parse_methods
 from shoal.evaluation.measures.registry import columns_named
@@ -33,10 +36,17 @@ class Experiment:
     directory: str = ""
     dictionary: str = ""
     strict: bool = False
+    columns: str = ""  # of the log, where its heading does not tell them: user=NAME,query=NAME
+    encoding: str = ""  # of the log, where it is not UTF-8
 
     def knowledge(self) -> Knowledge:
         taxonomy, directory = (Path(name) if name else None for name in (self.taxonomy, self.directory))
         return Knowledge(taxonomy, dictionary_name=self.dictionary, directory_file=directory)
+
+    def read_log(self, progress: Progress) -> tuple[QueryLog, Rejected]:
+        """The log, and its rows that could not be read."""
+        format = log_format(self.columns, self.encoding)
+        return load_log(self.log, format=format, strict=self.strict, progress=progress)
 
 
 def make_experiment(given: Mapping[str, Any]) -> Experiment:
@@ -94,8 +104,10 @@ def _check(made: Experiment) -> None:
     choose_engine(made.engine, 0)
     for what, name in (("corpus", made.corpus), ("log", made.log)):
         if not name and what == "log":
-            raise InputError(f"no log for the corpus {made.corpus}: give a file in the AOL format by --log")
-        if name not in CORPORA and not Path(name).is_file():
+            raise InputError(f"no log for the corpus {made.corpus}: give a file by --log")
+        if name not in CORPORA and not all(
+            path.is_file() for path in (files_of(name) if what == "log" else [Path(name)])
+        ):
             raise InputError(f"no {what} {name!r}: give a file, or a data set's name ({', '.join(CORPORA)})")
     known = made.knowledge()
     if made.taxonomy:

@@ -10,7 +10,6 @@ from scipy.special import stdtrit
 
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
-from shoal.corpus.logs import load_log
 from shoal.corpus.people.simulated import simulate_log
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
@@ -66,7 +65,7 @@ def _measure(run: Run, setup: Setup, people: People, found: FigureResults, progr
 
 def _people(experiment: Experiment, progress: Progress) -> People:
     """The users of the experiment's log if they are enough, or simulated ones over its documents."""
-    log = load_log(experiment.log, progress=progress)[0]
+    log = experiment.read_log(progress)[0]
     if len(log.users) >= PEOPLE:
         return People(log, experiment.knowledge(), f"users of {Path(experiment.log).name}")
     documents = load_documents(experiment.corpus, progress)

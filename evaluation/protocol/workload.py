@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from shoal.corpus.errors import InputError
-from shoal.corpus.logs import load_log
-from shoal.corpus.logs.aol import Rejected
+from shoal.corpus.logs import Rejected
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
@@ -47,7 +46,7 @@ class Workload:
 
 def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -> tuple[Workload, Rejected]:
     """Read, split and search once. Candidates are kept in `folder`, since finding them takes longest."""
-    log, rejected = load_log(experiment.log, strict=experiment.strict, progress=progress)
+    log, rejected = experiment.read_log(progress)
     work = searched(experiment, *split_by_time(log), folder, progress)
     return replace(work, digests={"log": log.digest(), **work.digests}), rejected
 

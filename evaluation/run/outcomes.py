@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.corpus.logs.aol import Rejected
+from shoal.corpus.logs import Rejected
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting, distinct, level_settings, make_setting

@@ -15,7 +15,7 @@ from shoal.cli.options import (
     knowledge_of,
     log_of,
     print_json,
-    tell_rejected,
+    tell_read,
 )
 from shoal.corpus.errors import InputError
 
@@ -58,7 +58,7 @@ def run_anonymize(options: argparse.Namespace) -> None:
         log, rejected = log_of(options, progress)
         made = method.run(log, seed=options.seed, progress=progress)
     manifest = write_release(options.out, made, method, log, options.seed)
-    tell_rejected(rejected, options.out.with_name(f"{options.out.name}-rejected.tsv"))
+    tell_read(rejected, options.out.with_name(f"{options.out.name}-rejected.tsv"))
     if options.json:
         print_json(manifest.as_json())
         return

@@ -5,7 +5,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from shoal.cli.options import add_knowledge_options, bar, print_json, print_table, tell_rejected, whole_number
+from shoal.cli.options import (
+    LOG,
+    add_knowledge_options,
+    add_log_options,
+    bar,
+    print_json,
+    print_table,
+    tell_read,
+    whole_number,
+)
 from shoal.corpus.errors import InputError
 from shoal.evaluation.experiment import make_experiment, read_experiment
 from shoal.evaluation.experiment.settings import parse_methods
@@ -30,8 +39,7 @@ from shoal.evaluation.run.target import parse_risk, seek
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", help="a data set's name or a JSON-lines file (reuters)")
-    parser.add_argument("--log", help="a file in the AOL format (.gz too), or a data set's name (that of the corpus)")
-    parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be read")
+    add_log_options(parser, required=False, help=f"{LOG} (that of the corpus)")
     parser.add_argument("--methods", help='settings, for example "random:k=3;linkability:p=0.4,0.2" (all methods)')
     parser.add_argument("--config", type=Path, metavar="E.toml", help="a file that declares the experiment")
     parser.add_argument("--seed", dest="seeds", metavar="N[,N...]", help="several: the results are their means (0)")
@@ -72,7 +80,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         grown = growth(run, results, progress)
     write_results(options.out, results, options.timings)
     write_report(options.out, results, figures, grown)
-    tell_rejected(run.rejected, options.out / "rejected.tsv")
+    tell_read(run.rejected, options.out / "rejected.tsv")
     if options.json:
         print_json(told(results))
     else:
@@ -83,7 +91,19 @@ def run_evaluate(options: argparse.Namespace) -> int:
 def _given(options: argparse.Namespace) -> dict[str, Any]:
     """What the file declares, and over it what the options say."""
     given = read_experiment(options.config) if options.config else {}
-    for name in ("corpus", "log", "methods", "queries", "victims", "engine", "taxonomy", "directory", "dictionary"):
+    for name in (
+        "corpus",
+        "log",
+        "methods",
+        "columns",
+        "encoding",
+        "queries",
+        "victims",
+        "engine",
+        "taxonomy",
+        "directory",
+        "dictionary",
+    ):
         value = getattr(options, name)
         if value is not None and (name, value) != ("dictionary", ""):  # which is its default
             given[name] = str(value) if isinstance(value, Path) else value
@@ -135,9 +155,9 @@ def _print_results(results: Results, folder: Path) -> None:
 
 SHOWN = ("design", "method", "params", "people", "ap10", "ap10_low", "ap10_high", "help_kept", "linkage5")
 _OF_LOGS = (
-    "corpus", "log", "config", "risk", "figures", "queries", "victims", "measures", "engine", "taxonomy", "directory",
-    "dictionary",
-)  # fmt: skip
+    *("corpus", "log", "columns", "encoding", "config", "risk", "figures", "queries", "victims", "measures"),
+    *("engine", "taxonomy", "directory", "dictionary"),
+)
 
 
 def run_evaluate_films(options: argparse.Namespace, seeds: tuple[int, ...]) -> int:

@@ -14,18 +14,27 @@ from urllib.parse import urlsplit
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import DICTIONARIES
-from shoal.corpus.logs import load_log
-from shoal.corpus.logs.aol import Rejected
+from shoal.corpus.logs import Rejected, load_log, log_format
+from shoal.corpus.logs.columns import ROLES
 from shoal.corpus.progress import Progress, TerminalBar
 from shoal.corpus.querylog import QueryLog
 from shoal.webapp.core.settings import Settings, default_instance
 
 DATABASE = "SHOAL_DATABASE"
+_REASONS = 3  # why rows were rejected, the most frequent ones
+LOG = (
+    "a data set's name, or files, a folder or a pattern of them: as AOL's, CSV, Parquet or JSON lines, plain, .gz, .zst"
+)
 
 
-def add_log_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--log", required=True, help="a file in the AOL format (.gz too), or a data set's name")
+def add_log_options(parser: argparse.ArgumentParser, *, required: bool = True, help: str = "") -> None:
+    parser.add_argument("--log", required=required, help=help or LOG)
     parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be read")
+    parser.add_argument(
+        "--columns", metavar="ROLE=NAME,...", help="names of the log's columns where its heading does not tell them: "
+        f"{', '.join(ROLES)}; or their numbers"
+    )  # fmt: skip
+    parser.add_argument("--encoding", help="of a log that is not in UTF-8, for example cp1252")
 
 
 def add_knowledge_options(parser: argparse.ArgumentParser) -> None:
@@ -95,14 +104,27 @@ def knowledge_of(options: argparse.Namespace) -> Knowledge:
 
 
 def log_of(options: argparse.Namespace, progress: Progress) -> tuple[QueryLog, Rejected]:
-    return load_log(options.log, strict=options.strict, progress=progress)
+    format = log_format(options.columns or "", options.encoding or "")
+    return load_log(options.log, format=format, strict=options.strict, progress=progress)
 
 
-def tell_rejected(rejected: Rejected, path: Path) -> None:
-    """Write the rows that could not be read into a file, and say so."""
+def tell_read(rejected: Rejected, path: Path) -> None:
+    """Say how the log was understood, and write the rows that could not be read into a file."""
+    print(f"log: {rejected.understood}", file=sys.stderr)
+    if rejected.damaged:
+        print(
+            f"{rejected.damaged:,} bytes are not UTF-8; if it is {rejected.encoding}, as it looks, "
+            f"give --encoding {rejected.encoding}",
+            file=sys.stderr,
+        )
     if len(rejected):
         rejected.write(path)
-        print(f"{len(rejected)} rows could not be read; they are in {path} with their reasons", file=sys.stderr)
+        reasons = "; ".join(f"{count:,}: {reason}" for reason, count in list(rejected.reasons().items())[:_REASONS])
+        print(f"{counted(len(rejected), 'row')} could not be read, see {path} ({reasons})", file=sys.stderr)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 @contextmanager

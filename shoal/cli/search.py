@@ -12,9 +12,8 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import profile_of
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import read_release
-from shoal.cli.options import add_knowledge_options, bar, knowledge_of, print_json
+from shoal.cli.options import LOG, add_knowledge_options, add_log_options, bar, knowledge_of, log_of, print_json
 from shoal.corpus.errors import InputError
-from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog, find_user
@@ -55,7 +54,7 @@ class Answer:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", help='words, "a phrase", title:word, -word for without')
     parser.add_argument("--corpus", default="news", help="a data set's name or a JSON-lines file (news)")
-    parser.add_argument("--log", help="a file in the AOL format, or a data set's name: the user's own profile")
+    add_log_options(parser, required=False, help=f"{LOG}: the user's own profile")
     parser.add_argument("--user", help="whose profile orders the results")
     parser.add_argument("--release", type=Path, help="a release: the published profile instead of the user's own")
     parser.add_argument(
@@ -106,7 +105,7 @@ def _profile(options: argparse.Namespace, index: Index, progress: Progress) -> t
     """What orders the results, in the space of the documents, and what it is called."""
     if options.user is None:
         return None, ""
-    log = load_log(options.log, progress=progress)[0] if options.log else None
+    log = log_of(options, progress)[0] if options.log else None
     if log is not None:
         find_user(options.user, log.users)
     if options.release is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shoal.corpus.errors import InputError
-from shoal.corpus.logs import aol as logfile
+from shoal.corpus.logs import files as logfile
 from shoal.corpus.logs.aol import read_log
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
