@@ -20,7 +20,9 @@ from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.logs import list_logs
 from shoal.webapp.core.picture import Mark, inline_svg
 from shoal.webapp.database import Job
-from shoal.webapp.jobs.evaluation import evaluation_folder, published_evaluation, results_so_far
+from shoal.webapp.database.models import QUEUED, RUNNING
+from shoal.webapp.jobs.evaluation import evaluation_folder, list_evaluations, published_evaluation, results_so_far
+from shoal.webapp.jobs.levels import levels_under_way
 from shoal.webapp.searcher import pages
 
 PICTURE = "precision-risk"
@@ -104,8 +106,18 @@ def published() -> tuple[Job, Results]:
     job = published_evaluation(database(), log, settings().corpus_source)
     results = results_so_far(settings().instance, job.id) if job else None
     if job is None or results is None:
-        raise NotFound("nothing was measured for everybody to see yet: it is being made, or the operator publishes it")
+        raise NotFound(f"nothing was measured for everybody to see yet: {_waits_for(log)}")
     return job, results
+
+
+def _waits_for(log: int) -> str:
+    """What has to happen before there is an answer, and how far it is."""
+    if (making := levels_under_way(database(), service().digest)) is not None:
+        return f"{making.done} of {making.total or 'all'} releases are made, then they are measured; look again soon"
+    running = (job for job in list_evaluations(database()) if job.state in (QUEUED, RUNNING) and job.task["log"] == log)
+    if (job := next(running, None)) is not None:
+        return f"{job.done} of {job.total or 'all'} settings are measured; look again soon"
+    return "the operator starts an evaluation and publishes it"
 
 
 @pages.get("/answer")

@@ -18,7 +18,7 @@ function watch(element) {
     bar.value = status.share;
     badge.className = `state state-${status.state}`;
     badge.textContent = status.state;
-    part("step").textContent = status.state === "queued" ? "Waiting for its turn" : `Step ${status.step} of ${status.steps}`;
+    part("step").textContent = status.state === "queued" ? "Waiting for the work that began before it" : `Step ${status.step} of ${status.steps}`;
     part("stage").textContent = status.stage;
     part("left").textContent = status.remaining_seconds === null ? "" : `about ${shown(status.remaining_seconds)} left in this stage`;
     setTimeout(look, 1000);

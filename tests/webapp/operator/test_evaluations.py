@@ -7,6 +7,8 @@ from html import unescape
 import pytest
 
 from shoal.evaluation.run.results import read_results
+from shoal.webapp.database import Job
+from shoal.webapp.database.models import EVALUATION, LEVELS
 from shoal.webapp.jobs.evaluation import evaluation_folder, results_so_far
 from shoal.webapp.searcher.answer import AtRisk, at_risks, standing
 from tests.webapp.instances import Panel
@@ -32,7 +34,19 @@ def evaluated(quiet_panel: Panel, before: tuple[int, str]) -> int:
 
 def test_nothing_stands_at_the_answer_before_it_is_published(quiet_panel: Panel, before: tuple[int, str]) -> None:
     assert before[0] == 404
-    assert "the operator publishes it" in before[1]
+    assert "the operator starts an evaluation and publishes it" in before[1]
+
+
+def test_until_there_is_an_answer_it_says_what_it_waits_for(
+    quiet_panel: Panel, before: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.webapp.searcher.answer.published_evaluation", lambda *_: None)
+    waiting = Job(kind=EVALUATION, state="running", task={"log": 1}, done=14, total=48)
+    monkeypatch.setattr("shoal.webapp.searcher.answer.list_evaluations", lambda *_: [waiting])
+    assert "14 of 48 settings are measured" in quiet_panel.app.test_client().get("/answer").text
+    making = Job(kind=LEVELS, state="running", task={"log": 1}, done=5, total=30)
+    monkeypatch.setattr("shoal.webapp.searcher.answer.levels_under_way", lambda *_: making)
+    assert "5 of 30 releases are made" in quiet_panel.app.test_client().get("/answer").text
 
 
 def test_it_measures_what_was_asked_for_beside_the_controls(quiet_panel: Panel, evaluated: int) -> None:
