@@ -13,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -23,12 +24,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from shoal.anonymizer.base import Anonymized, Method
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release
 from shoal.cli import main
 from shoal.corpus.documents import load_documents
 from shoal.corpus.logs import load_log
 from shoal.corpus.people.simulated import simulate_log, write_log
+from shoal.corpus.querylog import QueryLog
 from shoal.webapp import create_app
 from shoal.webapp.core.accounts import create_account
 from shoal.webapp.core.logs import get_log, register_log
@@ -160,16 +163,22 @@ def desk(
     made.close()
 
 
+@cache
+def _of_random_groups(log_file: str, k: int) -> tuple[QueryLog, Method, Anonymized]:
+    log, method = load_log(log_file)[0], make_method("random", {"k": k})
+    return log, method, method.run(log)
+
+
 def quick_release(desk: Desk, *, k: int = 5, risk: float = 0.01, **exposure: object) -> str:
     """A release as a run makes one, without measuring: its risk, and what it shows of few people, are as given."""
-    log, method = load_log(desk.settings.log)[0], make_method("random", {"k": k})
+    log, method, made = _of_random_groups(desk.settings.log, k)
     shown = {"groups": 14, "alone": 0, "terms": [], "queries": [], **exposure}
     with desk.database.writing() as session:
         job = Job(kind=RUN, state=DONE, task={"method": "random", "params": {"k": k}, "log": desk.log_id, "seed": 0})
         session.add(job)
         session.flush()
         folder = release_folder(desk.settings.instance, f"r{job.id}")
-        write_release(folder, method.run(log), method, log, 0)
+        write_release(folder, made, method, log, 0)
         row = Release(
             id=f"r{job.id}", job_id=job.id, log_id=desk.log_id, method="random", params={"k": k}, title="Random groups",
             claim={"id": "groups", "values": {"k": k}}, measured={"linkage5": risk}, holds=True, checked_at=now(),

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from shoal.corpus.errors import InputError, NotFound
 from shoal.webapp.core.audit import note
 from shoal.webapp.core.context import database, service
-from shoal.webapp.core.releases import Published
+from shoal.webapp.core.releases import NOTHING, Published
 from shoal.webapp.database import Database
 from shoal.webapp.database.models import Token, TokenGroup, now
 
@@ -167,4 +167,5 @@ def own_group(published: Published) -> OwnGroup | None:
         found = opened.get(TokenGroup, (token.id, published.loaded.release_id))
     names = found.pseudonyms["ids"] if found is not None else []
     rows = [published.find_group(name) for name in names]
-    return OwnGroup(found is not None, np.concatenate([np.zeros(0, dtype=np.int64), *rows]), token.expires_at)
+    is_known = found is not None or published.loaded.release_id == NOTHING  # in no release there is nothing to look up
+    return OwnGroup(is_known, np.concatenate([np.zeros(0, dtype=np.int64), *rows]), token.expires_at)
