@@ -16,7 +16,7 @@ from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
-from shoal.corpus.searches import Device, Search
+from shoal.corpus.searches import Blend, Device, Search
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,7 @@ class Anonymized:
     assignment: Assignment
     claim: Claim
     suppressed: Suppressed
+    blend: Blend | None = None  # what its profiles weigh beside the average that its catalogue holds
 
 
 class Method(ABC):

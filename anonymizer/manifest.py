@@ -85,6 +85,7 @@ class Manifest:
     groups: int
     suppressed: Suppressed
     version: str
+    blend: dict[str, float] | None = None  # what a profile and everyone's average weigh where they rank
 
     def as_json(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}
@@ -104,6 +105,7 @@ def make_manifest(made: Anonymized, method: Method, log: QueryLog, seed: int, fi
         groups=len(made.release),
         suppressed=made.suppressed,
         version=version("shoal"),
+        blend=None if made.blend is None else asdict(made.blend),
     )
 
 
@@ -143,7 +145,7 @@ def read_manifest(path: Path, method_of: MethodOf = find_method) -> Manifest:
 
 def _parsed(data: object, method_of: MethodOf) -> Manifest:
     names = {"method", "parameters", "claim", "digests", "users", "groups", "suppressed", "version"}
-    found = keys_of(data, names, frozenset({"seed"}))
+    found = keys_of(data, names, frozenset({"seed", "blend"}))
     method = method_of(text_of(found["method"]))
     if ("seed" in found) == (method.info.randomness == "secret"):
         raise ValueError("'seed' is there, but must stay secret" if "seed" in found else "'seed' is missing")
@@ -161,7 +163,18 @@ def _parsed(data: object, method_of: MethodOf) -> Manifest:
         groups=count_of(found["groups"]),
         suppressed=Suppressed(count_of(suppressed["occurrences"]), count_of(suppressed["users"])),
         version=found["version"],
+        blend=_blend(found["blend"], claim["id"]) if "blend" in found else None,
     )
+
+
+def _blend(given: object, claim: str) -> dict[str, float]:
+    """Two weights from 0 that leave something from 0 to the engine; none where nothing may be published."""
+    found = keys_of(given, {"profile", "everyone"})
+    if not all(type(weight) in (int, float) and 0 <= weight <= 1 for weight in found.values()):
+        raise ValueError(f"expected weights from 0 to 1, got {str(found)[:60]}")
+    if sum(found.values()) > 1 + 1e-9 or claim == "nothing-published":
+        raise ValueError(f"the weights {str(found)[:60]} leave less than nothing, or are of nothing")
+    return found
 
 
 def _settings(given: object, method: type[Method]) -> dict[str, Value]:

@@ -1,18 +1,21 @@
 """How do groups, or released queries, become a release? In an order, and with names, that tell nothing of the users."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Assignment, Claim, Release, ReleasedQueries, Suppressed
+from shoal.anonymizer.base import Anonymized, Assignment, Catalogue, Claim, Release, ReleasedQueries, Suppressed
 from shoal.anonymizer.distinct_queries import DistinctQueries, only_columns
 from shoal.corpus.columns import spread
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, query_term_counts
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.searches import Blend
+
+FEWEST_USERS = 20  # of a term in everyone's average: the whole average would publish words of one person
 
 
 def publish(
@@ -72,6 +75,21 @@ def publish_centroids(
     weights = csr_array((sums.data / share, sums.indices, sums.indptr), shape=sums.shape)
     suppressed = Suppressed(int(profiles.occurrences.sum() - sums.data.sum()), int((group < 0).sum()))
     return publish(profiles.users, (users, group[users]), weights, profiles.terms, claim, suppressed)
+
+
+def catalogue_of(profiles: Profiles, k: int) -> Catalogue:
+    """The terms that at least k users hold, and everyone's mean of each."""
+    holders = np.bincount(profiles.counts.indices, minlength=len(profiles.terms))
+    typed = np.asarray(profiles.counts.sum(axis=0)).ravel()
+    kept = np.flatnonzero(holders >= k)
+    users = max(1, int(np.count_nonzero(profiles.size)))
+    return Catalogue([profiles.terms[t] for t in kept], holders[kept], typed[kept] / users)
+
+
+def with_average(made: Anonymized, profiles: Profiles, blend: Blend) -> Anonymized:
+    """A release with what its profiles weigh, and with everyone's average, which ranks beside them."""
+    catalogue = made.release.catalogue or catalogue_of(profiles, FEWEST_USERS)
+    return replace(made, release=replace(made.release, catalogue=catalogue), blend=blend)
 
 
 def pseudonyms(count: int) -> list[str]:

@@ -180,7 +180,8 @@ def read_release(
 def _check_files(folder: Path, manifest: Manifest) -> None:
     """The folder holds the files of such a release, and nothing else."""
     tree = {TAXONOMY} if TAXONOMY in manifest.digests else set()
-    public = {PROFILES, *find_verifier(manifest.claim.id).files, *tree}
+    average = {CATALOGUE} if manifest.blend is not None else set()
+    public = {PROFILES, *find_verifier(manifest.claim.id).files, *tree, *average}
     if public != {name for name in PUBLIC if name in manifest.digests}:
         raise InputError(f"{folder / MANIFEST} has not the digests of {', '.join(sorted(public))}: {_REMADE}")
     expected = {MANIFEST, ASSIGNMENT, *public}

@@ -4,14 +4,18 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from shoal.anonymizer.base import Assignment, Method
-from shoal.anonymizer.claims import Evidence, Verdict, broken, sentence, verify
+from shoal.anonymizer.base import CATALOGUE, Assignment, Method
+from shoal.anonymizer.claims import Evidence, Verdict, broken, find_verifier, sentence, verify
+from shoal.anonymizer.claims.catalogue import verify_means, verify_terms
 from shoal.anonymizer.manifest import MANIFEST, Manifest
+from shoal.anonymizer.publish import FEWEST_USERS, with_average
 from shoal.anonymizer.registry import find_method
 from shoal.anonymizer.release_files import StoredRelease, write_release
 from shoal.corpus.errors import InputError
+from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.searches import Blend
 
 
 def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
@@ -22,7 +26,19 @@ def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
     if fault := _miscounted(stored, log):
         return replace(broken(fault), sentence=sentence(manifest.claim))
     evidence = Evidence(stored.release, stored.assignment, manifest.suppressed, log, stored.knowledge)
-    return verify(manifest.claim, evidence)
+    verdict = verify(manifest.claim, evidence)
+    if verdict.holds and manifest.blend is not None and CATALOGUE not in find_verifier(manifest.claim.id).files:
+        average = verify_average(evidence)
+        return verdict if average.holds else replace(average, sentence=verdict.sentence)
+    return verdict
+
+
+def verify_average(evidence: Evidence) -> Verdict:
+    """Whether the average that ranks beside the profiles is that of the log, over terms of at least 20 users."""
+    average = evidence.release.catalogue
+    assert average is not None  # else it could not be read
+    terms = verify_terms(FEWEST_USERS, average, evidence)
+    return verify_means(average, evidence) if terms.holds else terms
 
 
 def _miscounted(stored: StoredRelease, log: QueryLog) -> str:
@@ -53,6 +69,8 @@ def reproduce(
     again = (method or find_method(manifest.method))(stored.knowledge, **manifest.parameters)
     again = again if previous is None else again.after(previous)
     made = again.run(log, seed=manifest.seed, progress=progress)
+    if manifest.blend is not None:  # the weights are learned on documents, which are not there
+        made = with_average(made, build_profiles(log, stored.knowledge.words), Blend(**manifest.blend))
     with tempfile.TemporaryDirectory() as beside:
         place = Path(beside) / "release"
         new = write_release(place, made, again, log, manifest.seed)

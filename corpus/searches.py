@@ -68,6 +68,12 @@ class Blend:
         return 1 - self.profile - self.everyone
 
     def with_profile(self, weight: float) -> "Blend":
-        """With another weight of the profile; the rest is shared between the others as before."""
+        """With another weight of the profile: the average falls with it, to nothing but the engine or the profile."""
+        if weight <= self.profile:
+            return Blend(weight, self.everyone * weight / self.profile if self.profile > 0 else self.everyone)
+        return Blend(weight, self.everyone * (1 - weight) / (1 - self.profile))
+
+    def without_profile(self) -> "Blend":
+        """What the others weigh where there is no profile."""
         rest = 1 - self.profile
-        return Blend(weight, (1 - weight) * self.everyone / rest if rest > 0 else 0.0)
+        return Blend(0.0, self.everyone / rest if rest > 0 else 0.0)

@@ -12,26 +12,36 @@ from shoal.search.vectors import DocumentVectors
 
 @dataclass(frozen=True)
 class Explanation:
-    """A score = the sum of what the query's clauses and the profile's terms add, each largest first."""
+    """A score = the sum of what the query's clauses, the profile's terms and everyone's add, each largest first."""
 
     document: int
     rank: int  # 1 is the best
     score: float
     engine: tuple[tuple[str, float], ...]
     profile: tuple[tuple[str, float], ...]
+    everyone: tuple[tuple[str, float], ...] = ()
 
     def total(self) -> float:
-        return sum(part for _, part in self.engine) + sum(part for _, part in self.profile)
+        return sum(part for parts in (self.engine, self.profile, self.everyone) for _, part in parts)
 
 
 def explain(
-    ranking: Ranking, rank: int, query: str, engine: Engine, profile: sp.csr_matrix, vectors: DocumentVectors
+    ranking: Ranking,
+    rank: int,
+    query: str,
+    engine: Engine,
+    profile: sp.csr_matrix,
+    vectors: DocumentVectors,
+    everyone: sp.csr_matrix | None = None,
 ) -> Explanation:
-    """The parts of the result at a rank (1 is the best). `profile` and `vectors` are those of the ranking."""
-    place, document = rank - 1, int(ranking.documents[rank - 1])
-    by_clause = _engine_parts(engine.parts(query, document), (1 - ranking.weight) * float(ranking.engine[place]))
-    by_term = _profile_parts(document, profile, vectors, ranking.weight / max(ranking.cosine.max(), 1e-300))
-    return Explanation(document, rank, float(ranking.scores[place]), by_clause, by_term)
+    """The parts of the result at a rank (1 is the best). Profile, vectors and average are those of the ranking."""
+    place, document, blend = rank - 1, int(ranking.documents[rank - 1]), ranking.blend
+    by_clause = _engine_parts(engine.parts(query, document), blend.engine * float(ranking.engine[place]))
+    by_term = _profile_parts(document, profile, vectors, blend.profile / max(ranking.cosine.max(), 1e-300))
+    by_all: tuple[tuple[str, float], ...] = ()
+    if everyone is not None:
+        by_all = _profile_parts(document, everyone, vectors, blend.everyone / max(ranking.everyone.max(), 1e-300))
+    return Explanation(document, rank, float(ranking.scores[place]), by_clause, by_term, by_all)
 
 
 def _engine_parts(parts: list[tuple[str, float]], share: float) -> tuple[tuple[str, float], ...]:

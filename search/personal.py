@@ -1,21 +1,22 @@
 """One search for one person: candidates, re-ranked by profiles, with reasons. Page, API and command line call it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.corpus.searches import Chooser
+from shoal.corpus.searches import Blend, Chooser
+from shoal.search.engines.base import Candidates
 from shoal.search.explain import Explanation, explain
 from shoal.search.index import Index
 from shoal.search.rerank import Ranking, rerank
 from shoal.search.snippets import Snippet
 
 CANDIDATES = 100  # documents that the engine finds and a profile reorders
-DEFAULT_WEIGHT = 0.85  # of the profile; the rest is the engine's
+DEFAULT_WEIGHT = 0.85  # of a profile for which none was learned; the rest is the engine's
 PLAIN = "plain"  # the name of the engine's own ranking
 
 
@@ -31,6 +32,14 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
+class Average:
+    """What ranks beside the profiles of a release: everyone's average, and what each was found to weigh."""
+
+    row: csr_array
+    blend: Blend
+
+
+@dataclass(frozen=True, eq=False)
 class Found:
     """The candidates of a query under each profile by name, and under none as PLAIN."""
 
@@ -39,6 +48,7 @@ class Found:
     profiles: dict[str, csr_array]
     rankings: dict[str, Ranking]
     seconds: dict[str, float]  # what the engine and the re-ranking took
+    averages: Mapping[str, Average] = field(default_factory=dict)  # beside which profiles ranked
 
     def __len__(self) -> int:
         return len(self.rankings[PLAIN])
@@ -67,19 +77,25 @@ class Found:
         rank = self._ranks.get(name, {}).get(document)
         if rank is None:
             return None
+        average = self.averages[name].row if name in self.averages else None
         return explain(
-            self.rankings[name], rank, self.query, self.index.engine, self.profiles[name], self.index.vectors
+            self.rankings[name], rank, self.query, self.index.engine, self.profiles[name], self.index.vectors, average
         )
 
 
 def search(
-    index: Index, query: str, profiles: Mapping[str, csr_array | Chooser] | None = None, weight: float = DEFAULT_WEIGHT
+    index: Index,
+    query: str,
+    profiles: Mapping[str, csr_array | Chooser] | None = None,
+    weight: float | None = None,
+    averages: Mapping[str, Average] | None = None,
 ) -> Found:
     """Find once, and rank by each of the profiles, which are rows in the space of the documents.
 
     What depends on the search itself is chosen when the candidates are known.
 
-    An empty profile has no say, whatever the weight: its ranking is the engine's.
+    Each weighs what was found for it or, where a weight is given, that; the rest is of the average and the engine. An
+    empty profile has no say, whatever the weight.
     """
     started = perf_counter()
     candidates = index.engine.candidates(query, CANDIDATES)
@@ -87,5 +103,15 @@ def search(
     here = index.vectors.search(query, candidates.documents)
     rows = {PLAIN: csr_array((1, index.vectors.matrix.shape[1]), dtype=np.float64)}
     rows |= {name: given(here) if callable(given) else given for name, given in (profiles or {}).items()}
-    rankings = {name: rerank(candidates, row, index.vectors, weight if row.nnz else 0.0) for name, row in rows.items()}
-    return Found(query, index, rows, rankings, {"engine": found - started, "rerank": perf_counter() - found})
+    beside = dict(averages or {})
+    nobody = Average(rows[PLAIN], Blend(DEFAULT_WEIGHT))
+    rankings = {name: _ranked(candidates, row, index, weight, beside.get(name, nobody)) for name, row in rows.items()}
+    return Found(query, index, rows, rankings, {"engine": found - started, "rerank": perf_counter() - found}, beside)
+
+
+def _ranked(
+    candidates: Candidates, profile: csr_array, index: Index, weight: float | None, average: Average
+) -> Ranking:
+    blend = average.blend if weight is None else average.blend.with_profile(weight)
+    blend = blend if profile.nnz else blend.without_profile()
+    return rerank(candidates, profile, index.vectors, blend, average.row)

@@ -13,34 +13,42 @@ from shoal.search.vectors import DocumentVectors
 
 @dataclass(frozen=True)
 class Ranking:
-    """Documents best first; the score is (1 - weight) * engine + weight * cosine / best cosine.
+    """Documents best first; the score is a blend of the engine's order and of cosines, each as a share of the best.
 
-    The best candidate has 1 by either part, so that a weight of 0.85 is 85 %: cosines alone are small numbers, and the
+    The best candidate has 1 by each part, so that a weight of 0.85 is 85 %: cosines alone are small numbers, and the
     words of the query would decide nearly always.
     """
 
     documents: np.ndarray
     scores: np.ndarray
-    engine: np.ndarray  # the engine's score, scaled so that the best candidate has 1
-    cosine: np.ndarray  # as it is
-    weight: float
+    engine: np.ndarray  # the place in the engine's order: 1 is the first
+    cosine: np.ndarray  # with the profile, as it is
+    everyone: np.ndarray  # with everyone's average
+    blend: Blend
 
     def __len__(self) -> int:
         return len(self.documents)
 
 
-def rerank(candidates: Candidates, profile: sp.csr_matrix, vectors: DocumentVectors, weight: float = 1.0) -> Ranking:
-    """The candidates by engine (weight 0) and profile (weight 1), a row in the space of the documents.
+def rerank(
+    candidates: Candidates,
+    profile: sp.csr_matrix,
+    vectors: DocumentVectors,
+    blend: Blend = Blend(1.0),  # noqa: B008, which is frozen
+    everyone: sp.csr_matrix | None = None,
+) -> Ranking:
+    """The candidates by the engine's order, a profile and everyone's average, rows in the space of the documents.
 
     Ties keep the engine's order.
     """
-    if not 0 <= weight <= 1:
-        raise InputError(f"the weight of the profile is {weight}; give a number from 0 (engine) to 1 (profile)")
-    engine = scaled(candidates.scores)
-    cosine = cosines(candidates.documents, profile, vectors)
-    scores = (1 - weight) * engine + weight * scaled(cosine)
+    if not (0 <= blend.profile <= 1 and blend.everyone >= 0 and blend.engine >= -1e-9):
+        raise InputError(f"the weight of the profile is {blend.profile}; give a number from 0 (engine) to 1 (profile)")
+    documents, engine = candidates.documents, engine_order(candidates.documents)
+    cosine = cosines(documents, profile, vectors)
+    average = np.zeros(len(documents)) if everyone is None else cosines(documents, everyone, vectors)
+    scores = blended(engine, cosine, average, blend)
     order = best_first(scores)
-    return Ranking(candidates.documents[order], scores[order], engine[order], cosine[order], weight)
+    return Ranking(documents[order], scores[order], engine[order], cosine[order], average[order], blend)
 
 
 def best_first(scores: np.ndarray) -> np.ndarray:

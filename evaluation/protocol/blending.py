@@ -7,24 +7,27 @@ test, since three tenths less make short profiles so much shorter that what is l
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Method
+from shoal.anonymizer.base import Anonymized, Catalogue, Method
+from shoal.anonymizer.publish import FEWEST_USERS, catalogue_of, with_average
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import Dictionary
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.searches import Blend
 from shoal.evaluation.measures.precision import average_precision
-from shoal.evaluation.protocol.precision import TestQueries, Trial
+from shoal.evaluation.protocol.precision import TestQueries, Trial, choose_queries
 from shoal.evaluation.protocol.truth import Truth, truth_of_profiles
 from shoal.search.index import Index
 from shoal.search.rerank import blended, engine_order, many_cosines
-from shoal.search.vectors import own_profiles
+from shoal.search.vectors import DocumentVectors, own_profiles, profile_space
 
-FEWEST_USERS = 20  # of a term in everyone's average: the whole average would publish words of one person
 USERS = 500  # whose queries are learned from
 GRID = tuple(Blend(b / 10, g / 10) for b in range(11) for g in range(11 - b))
 NONE = Blend(0.0, 0.0)  # no profile at all
@@ -33,9 +36,12 @@ _PROFILE_TENTHS = 9
 
 def everyones_average(profiles: Profiles, index: Index) -> csr_array:
     """What all users have in common, over the terms of at least 20 of them: a row in the space of the documents."""
-    shared = np.bincount(profiles.counts.indices, minlength=len(profiles.terms)) >= FEWEST_USERS
-    total = csr_array(profiles.counts.sum(axis=0).reshape(1, -1) * shared)
-    return own_profiles(Profiles(profiles.users[:1], profiles.terms, total), index.vectors)
+    return average_row(catalogue_of(profiles, FEWEST_USERS), index.vectors)
+
+
+def average_row(catalogue: Catalogue, vectors: DocumentVectors) -> csr_array:
+    space = profile_space(catalogue.terms, [False] * len(catalogue.terms), vectors, Knowledge())
+    return csr_array(catalogue.mean.reshape(1, -1) @ space)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +113,24 @@ def make_lesson(log: QueryLog, queries: TestQueries, words: Dictionary, index: I
     profiles = build_profiles(log, words)
     trial = blend_trial(queries.of_people_with(profiles), profiles, index)
     return Lesson(log, profiles, truth_of_profiles(trial.trial.queries, trial.trial.own, index), trial)
+
+
+def with_blend(
+    made: Anonymized, method: Method, log: QueryLog, index: Index, seed: int = 0, progress: Progress = silent
+) -> Anonymized:
+    """A release with its weights, learned on its own log; as it is where nothing is published or can be learned."""
+    lesson = _lesson_of(log, method.knowledge, index) if made.claim.id != "nothing-published" else None
+    if lesson is None:
+        return made
+    try:
+        blend = lesson.learn(method, seed, progress)
+    except InputError:  # too few are left for the method
+        return made
+    return with_average(made, build_profiles(log, method.knowledge.words), blend)
+
+
+@lru_cache(maxsize=1)  # of many releases of one log, one after the other
+def _lesson_of(log: QueryLog, knowledge: Knowledge, index: Index) -> Lesson | None:
+    early, late = split_for_lesson(log)
+    queries = choose_queries(late, index, 1) if len(late) else None
+    return make_lesson(early, queries, knowledge.words, index) if queries is not None and len(queries) else None

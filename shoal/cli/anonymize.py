@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from shoal.anonymizer.base import Anonymized, Method
 from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.manifest import LARGEST
 from shoal.anonymizer.registry import make_method
@@ -18,6 +19,8 @@ from shoal.cli.options import (
     tell_read,
 )
 from shoal.corpus.errors import InputError
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +31,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, default=0, help="a whole number from 0 on")
     parser.add_argument("--previous", type=Path, metavar="DIR", help="an earlier release, whose groups stay")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the release")
+    parser.add_argument(
+        "--corpus", help="a data set's name or a JSON-lines file: learn what a profile weighs in its rankings, too"
+    )
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_anonymize)
 
@@ -50,6 +56,17 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
     return table
 
 
+def _blended(
+    made: Anonymized, method: Method, log: QueryLog, options: argparse.Namespace, progress: Progress
+) -> Anonymized:
+    # Imported here because who only anonymizes needs neither index nor evaluation.
+    from shoal.evaluation.protocol.blending import with_blend
+    from shoal.search.index import index_for
+
+    index = index_for(options.corpus, progress=progress)
+    return with_blend(made, method, log, index, options.seed, progress)
+
+
 def run_anonymize(options: argparse.Namespace) -> None:
     method = make_method(options.method, parse_settings(options.set), knowledge_of(options))
     if options.previous is not None:
@@ -57,6 +74,8 @@ def run_anonymize(options: argparse.Namespace) -> None:
     with bar() as progress:
         log, rejected = log_of(options, progress)
         made = method.run(log, seed=options.seed, progress=progress)
+        if options.corpus is not None:
+            made = _blended(made, method, log, options, progress)
     manifest = write_release(options.out, made, method, log, options.seed)
     tell_read(rejected, options.out.with_name(f"{options.out.name}-rejected.tsv"))
     if options.json:
@@ -64,4 +83,6 @@ def run_anonymize(options: argparse.Namespace) -> None:
         return
     print(f"{manifest.users} users, {manifest.groups} published profiles in {options.out}")
     print(f"suppressed: {made.suppressed.occurrences} occurrences, {made.suppressed.users} users left with nothing")
+    if made.blend is not None:
+        print(f"where it ranks, a profile weighs {made.blend.profile:g} and everyone's average {made.blend.everyone:g}")
     print(f"to be checked by `shoal verify {options.out} --log {options.log}`: {sentence(made.claim)}")

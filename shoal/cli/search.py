@@ -17,9 +17,10 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog, find_user
-from shoal.corpus.searches import Chooser, Device
+from shoal.corpus.searches import Blend, Chooser, Device
+from shoal.evaluation.protocol.blending import average_row
 from shoal.search.index import Index, index_for
-from shoal.search.personal import CANDIDATES, DEFAULT_WEIGHT, PLAIN, Found, Result, search
+from shoal.search.personal import CANDIDATES, DEFAULT_WEIGHT, PLAIN, Average, Found, Result, search
 from shoal.search.query import MAX_CHARACTERS, parse_query
 from shoal.search.vectors import own_profiles, profile_space
 
@@ -39,6 +40,7 @@ class Shown:
     score: float
     engine: tuple[tuple[str, float], ...]
     profile: tuple[tuple[str, float], ...]
+    everyone: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Answer:
 
     query: str
     profile: str
+    weight: float  # of it
     suggestion: str
     results: tuple[Shown, ...]
 
@@ -60,8 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weight",
         type=float,
-        default=DEFAULT_WEIGHT,
-        help=f"0: the engine alone, 1: the profile alone ({DEFAULT_WEIGHT})",
+        help=f"0: the engine alone, 1: the profile alone (what the release says, or {DEFAULT_WEIGHT})",
     )
     parser.add_argument("--limit", type=int, default=10, help="how many results (10)")
     parser.add_argument("--explain", action="store_true", help="why each result stands where it does")
@@ -76,7 +78,10 @@ def run_search(options: argparse.Namespace) -> None:
     with bar() as progress:
         index = index_for(options.corpus, engine=options.engine, progress=progress)
         profile, whose = _profile(options, index, progress)
-        found = search(index, options.query, {} if profile is None else {_PERSONAL: profile}, options.weight)
+        average = _average(options, index)
+        averages = {} if average is None else {_PERSONAL: average}
+        profiles = {} if profile is None else {_PERSONAL: profile}
+        found = search(index, options.query, profiles, options.weight, averages)
         answer = _answer(found, whose, options.limit)
     if options.json:
         print_json(asdict(answer))
@@ -91,7 +96,7 @@ def _check(options: argparse.Namespace) -> None:
             f"nothing to search for in {options.query[:40]!r}: give at least one word of letters or digits "
             f"(the first {MAX_CHARACTERS:,} characters are read)"
         )
-    if not 0 <= options.weight <= 1:
+    if options.weight is not None and not 0 <= options.weight <= 1:
         raise InputError(f"--weight {options.weight}: expected a number from 0 (engine alone) to 1 (profile alone)")
     if not 1 <= options.limit <= CANDIDATES:
         raise InputError(f"--limit {options.limit}: expected a number of results from 1 to {CANDIDATES}")
@@ -133,11 +138,20 @@ def _published_profile(options: argparse.Namespace, index: Index, log: QueryLog 
     return lambda search: method.choose(search, device, release)
 
 
+def _average(options: argparse.Namespace, index: Index) -> Average | None:
+    """What ranks beside the profiles of a release that says what they weigh."""
+    stored = read_release(options.release) if options.release is not None else None
+    if stored is None or stored.manifest.blend is None or stored.release.catalogue is None:
+        return None
+    return Average(average_row(stored.release.catalogue, index.vectors), Blend(**stored.manifest.blend))
+
+
 def _answer(found: Found, whose: str, limit: int) -> Answer:
     name = next(reversed(found.rankings))
     shown = tuple(_shown(result, found, name) for result in found.results([name], slice(limit))[name])
     suggestion = found.index.engine.suggest(found.query) or ""
-    return Answer(found.query, whose if found.profiles[name].nnz else "no profile", suggestion, shown)
+    weight = found.rankings[name].blend.profile
+    return Answer(found.query, whose if found.profiles[name].nnz else "no profile", weight, suggestion, shown)
 
 
 def _shown(result: Result, found: Found, name: str) -> Shown:
@@ -152,6 +166,7 @@ def _shown(result: Result, found: Found, name: str) -> Shown:
         result.score,
         reason.engine,
         reason.profile,
+        reason.everyone,
     )
 
 
@@ -162,7 +177,7 @@ def _print(answer: Answer, options: argparse.Namespace) -> None:
         print(f"no document of {options.corpus} holds any of it")
         return
     if options.user is not None:
-        print(f"ordered with {answer.profile}, weight {options.weight:g}")
+        print(f"ordered with {answer.profile}, weight {answer.weight:g}")
     for result in answer.results:
         _print_result(result, options)
 
@@ -172,7 +187,8 @@ def _print_result(result: Shown, options: argparse.Namespace) -> None:
     print(f"{result.rank:>3}. {result.title or result.id}  [{result.score:.4f}]{moved}")
     print(textwrap.fill(result.snippet, 110, initial_indent="     ", subsequent_indent="     "))
     if options.explain:
-        for name, parts in (("engine", result.engine), ("profile", result.profile)):
+        everyone = [("everyone", result.everyone)] if result.everyone else []
+        for name, parts in (("engine", result.engine), ("profile", result.profile), *everyone):
             shown = ", ".join(f"{term} {part:.4f}" for term, part in parts[:_REASONS])
             more = len(parts) - _REASONS
             rest = f", and {more} more {sum(part for _, part in parts[_REASONS:]):.4f}" if more > 0 else ""

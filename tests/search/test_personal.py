@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.searches import Search
+from shoal.corpus.searches import Blend, Search
 from shoal.search import personal
 from shoal.search.index import Index
 from shoal.search.rerank import rerank
@@ -36,7 +36,7 @@ def test_without_a_profile_there_is_the_engines_ranking_only(news: Index) -> Non
 def test_every_profile_reorders_the_same_candidates_with_the_one_weight(news: Index, found: personal.Found) -> None:
     candidates = news.engine.candidates(QUERY, personal.CANDIDATES)
     for name in ("own", "group"):
-        alone = rerank(candidates, found.profiles[name], news.vectors, personal.DEFAULT_WEIGHT)
+        alone = rerank(candidates, found.profiles[name], news.vectors, Blend(personal.DEFAULT_WEIGHT))
         assert found.rankings[name].documents.tolist() == alone.documents.tolist()
         assert found.rankings[name].scores.tolist() == alone.scores.tolist()
 
@@ -54,6 +54,25 @@ def test_what_is_chosen_at_the_search_sees_the_candidates_and_ranks_as_if_it_had
     asked = seen[0].candidates[:, [seen[0].column["trump"]]].toarray()
     assert (asked > 0).mean() > 0.5
     assert seen[0].forms[seen[0].column["trump"]] == "trump"
+
+
+def test_beside_everyones_average_a_profile_weighs_what_was_learned_unless_a_weight_is_given(news: Index) -> None:
+    group, average = vector(news, {"police": 2, "city": 1}), vector(news, {"election": 1})
+    beside = {name: personal.Average(average, Blend(0.4, 0.3)) for name in ("group", "nobody")}
+    profiles = {"group": group, "nobody": vector(news, {"unicorns": 1})}
+    by_weight = {w: personal.search(news, QUERY, profiles, w, beside).rankings for w in (None, 0.0, 0.2, 1.0)}
+    assert by_weight[None]["group"].blend == Blend(0.4, 0.3)
+    assert by_weight[0.2]["group"].blend == Blend(0.2, 0.15)
+    assert by_weight[None]["nobody"].blend == Blend(0.0, 0.5)
+    plain = by_weight[0.0][personal.PLAIN].documents.tolist()
+    assert by_weight[0.0]["group"].documents.tolist() == by_weight[0.0]["nobody"].documents.tolist() == plain
+    candidates = news.engine.candidates(QUERY, personal.CANDIDATES)
+    assert by_weight[1.0]["group"].documents.tolist() == rerank(candidates, group, news.vectors).documents.tolist()
+    found = personal.search(news, QUERY, profiles, None, beside)
+    for document in found.rankings["group"].documents[:20].tolist():
+        reason = found.reason("group", document)
+        assert reason is not None
+        assert reason.total() == pytest.approx(reason.score, rel=1e-5, abs=1e-9)
 
 
 def test_an_empty_profile_has_no_say(news: Index) -> None:

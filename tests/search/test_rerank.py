@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.searches import Blend
 from shoal.search.engines.base import Candidates
 from shoal.search.explain import explain
 from shoal.search.index import Index
@@ -98,14 +99,14 @@ def test_a_profile_equal_to_a_document_puts_it_first(news: Index) -> None:
 def test_weight_zero_gives_the_engines_order_and_weight_one_the_cosines(news: Index) -> None:
     candidates = news.engine.candidates(QUERY)
     profile = vector(news, {"football": 3, "election": 1, "money": 2})
-    engine_only = rerank(candidates, profile, news.vectors, weight=0)
+    engine_only = rerank(candidates, profile, news.vectors, Blend(0))
     assert engine_only.documents.tolist() == candidates.documents.tolist()
-    np.testing.assert_allclose(engine_only.scores, candidates.scores / candidates.scores[0])
+    np.testing.assert_allclose(engine_only.scores, 1 - np.arange(len(candidates)) / len(candidates))
     full = rerank(candidates, profile, news.vectors)
     assert full.scores.tolist() == (full.cosine / full.cosine[0]).tolist()
     assert (np.diff(full.scores) <= 0).all()
     with pytest.raises(InputError, match="from 0"):
-        rerank(candidates, profile, news.vectors, weight=1.5)
+        rerank(candidates, profile, news.vectors, Blend(1.5))
 
 
 def test_cosines_are_those_of_dense_vectors(news: Index) -> None:
@@ -123,7 +124,7 @@ def test_an_empty_profile_and_twins_keep_the_engines_order(order: list[int], wei
     vectors = DocumentVectors(matrix, {"a": 0, "b": 1}, ["a", "b"])
     candidates = Candidates(np.array(order), np.ones(9))
     for profile in (sp.csr_matrix((1, 2)), sp.csr_matrix([[1.0, 3.0]])):
-        assert rerank(candidates, profile, vectors, weight).documents.tolist() == order
+        assert rerank(candidates, profile, vectors, Blend(weight)).documents.tolist() == order
 
 
 def test_no_candidates_and_no_scores_are_ranked_too(news: Index) -> None:
@@ -147,20 +148,22 @@ def test_many_queries_at_once_rank_as_one_at_a_time(news: Index) -> None:
         assert (ranked[i, len(alone) :] == -1).all()
 
 
-@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
-def test_the_parts_of_an_explanation_sum_to_the_score_shown(news: Index, weight: float) -> None:
+@pytest.mark.parametrize("blend", [Blend(0.0), Blend(0.3), Blend(1.0), Blend(0.3, 0.2), Blend(0.0, 1.0)], ids=str)
+def test_the_parts_of_an_explanation_sum_to_the_score_shown(news: Index, blend: Blend) -> None:
     query = '"white house" president title:trump'
     profile = vector(news, {"election": 3, "russia": 1, "money": 2, "vote": 2, "court": 1})
-    ranking = rerank(news.engine.candidates(query), profile, news.vectors, weight)
-    explanations = [explain(ranking, rank, query, news.engine, profile, news.vectors) for rank in range(1, 11)]
+    average = vector(news, {"election": 1, "police": 5, "white": 2})
+    ranking = rerank(news.engine.candidates(query), profile, news.vectors, blend, average)
+    explanations = [explain(ranking, rank, query, news.engine, profile, news.vectors, average) for rank in range(1, 11)]
     for rank, explanation in enumerate(explanations, start=1):
         assert explanation.document == ranking.documents[rank - 1]
         assert explanation.total() == pytest.approx(explanation.score, rel=1e-5, abs=1e-9)
-        for parts in (explanation.engine, explanation.profile):
+        for parts in (explanation.engine, explanation.profile, explanation.everyone):
             values = [value for _, value in parts]
             assert values == sorted(values, reverse=True)
-    assert any(explanation.engine for explanation in explanations) == (weight < 1)
-    assert any(explanation.profile for explanation in explanations) == (weight > 0)
+    assert any(explanation.engine for explanation in explanations) == (blend.engine > 0)
+    assert any(explanation.profile for explanation in explanations) == (blend.profile > 0)
+    assert any(explanation.everyone for explanation in explanations) == (blend.everyone > 0)
 
 
 def test_a_weight_is_the_share_that_the_profile_has_in_the_best_score(news: Index) -> None:
@@ -168,7 +171,7 @@ def test_a_weight_is_the_share_that_the_profile_has_in_the_best_score(news: Inde
     candidates = news.engine.candidates(QUERY)
     assert 0 < cosines(candidates.documents, profile, news.vectors).max() < 0.5
     for weight in (0.15, 0.5, 0.85):
-        ranking = rerank(candidates, profile, news.vectors, weight)
+        ranking = rerank(candidates, profile, news.vectors, Blend(weight))
         by_engine, by_profile = (1 - weight) * ranking.engine, ranking.scores - (1 - weight) * ranking.engine
         assert by_engine.max() == pytest.approx(1 - weight)
         assert by_profile.max() == pytest.approx(weight)

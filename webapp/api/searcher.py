@@ -65,7 +65,8 @@ def why(question: dict[str, Any]) -> dict[str, Any]:
     if reason is None:
         abort(404)
     engine = [{"clause": clause, "value": value} for clause, value in reason.engine]
-    return {**vars(reason), "release_id": asked.release.release_id, "engine": engine}
+    everyone = [{"term": term, "value": value} for term, value in reason.everyone]
+    return {**vars(reason), "release_id": asked.release.release_id, "engine": engine, "everyone": everyone}
 
 
 @api.get("/users")

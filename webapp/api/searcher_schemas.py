@@ -6,7 +6,6 @@ from apiflask import Schema
 from apiflask.fields import Boolean, DateTime, Dict, Float, Integer, List, Nested, Raw, String
 from apiflask.validators import Length, OneOf, Range
 
-from shoal.search.personal import DEFAULT_WEIGHT
 from shoal.webapp.core.dial import RISKS
 from shoal.webapp.core.question import PAGES, VIEWS
 from shoal.webapp.searcher.search import KINDS
@@ -52,7 +51,9 @@ class QueryIn(Schema):
 
 class QuestionIn(QueryIn, DialIn, WhoIn):
     group = _text("id of a published profile, for who has chosen a group alone")
-    weight = Float(load_default=DEFAULT_WEIGHT, validate=Range(0, 1), metadata={"description": "0 words, 1 profile"})
+    weight = Float(
+        load_default=None, validate=Range(0, 1), metadata={"description": "0 words, 1 profile; if absent, as learned"}
+    )
     page = Integer(load_default=1, validate=Range(1, PAGES))
     view = String(load_default="compare", validate=OneOf(VIEWS))
 
@@ -179,6 +180,11 @@ class ProfilePartOut(Schema):
     whose = String()
 
 
+class EveryonePartOut(Schema):
+    term = String()
+    value = Float()
+
+
 class WhyOut(Schema):
     release_id = String()
     document = Integer()
@@ -187,6 +193,7 @@ class WhyOut(Schema):
     score = Float()
     engine = List(Nested(EnginePartOut))
     profile = List(Nested(ProfilePartOut))
+    everyone = List(Nested(EveryonePartOut), metadata={"description": "what terms of everyone's average gave"})
 
 
 class FateOut(Schema):

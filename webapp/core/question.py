@@ -32,7 +32,7 @@ class Question:
     group: str = ""  # a pseudonym of the release
     release: str = ""  # empty: what the dial says
     risk: int = 0  # of the dial, in 100 people; 0: the active release
-    weight: float = DEFAULT_WEIGHT
+    weight: float | None = None  # of the profile; none: what was learned for the release
     page: int = 1
     view: str = "compare"
 
@@ -44,7 +44,7 @@ class Question:
         words = {
             "q": self.query, "user": self.user, "group": self.group, "release": self.release,
             "risk": str(self.risk or ""),
-            "weight": "" if self.weight == DEFAULT_WEIGHT else f"{self.weight:g}",
+            "weight": "" if self.weight is None else f"{self.weight:g}",
             "page": "" if self.page == 1 else str(self.page),
             "view": "" if self.view == "compare" else self.view,
         }  # fmt: skip
@@ -66,7 +66,7 @@ def read_question(arguments: Mapping[str, str]) -> Question:
         group=arguments.get("group", "")[:_LONGEST_NAME],
         release=arguments.get("release", "")[:_LONGEST_NAME],
         risk=int(risk),
-        weight=read_number(arguments, "weight", DEFAULT_WEIGHT, 0, 1),
+        weight=read_number(arguments, "weight", DEFAULT_WEIGHT, 0, 1) if arguments.get("weight") else None,
         page=int(read_number(arguments, "page", 1, 1, PAGES)),
         view=view,
     )
@@ -96,6 +96,13 @@ class Asker:
     person: Person | None
     published: Published | None
     profiles: np.ndarray  # rows of the release
+
+    def weight(self, question: Question) -> float:
+        """What the profile weighs: what was asked for, or learned for the release, or the usual."""
+        if question.weight is not None:
+            return question.weight
+        average = self.published.average if self.published is not None else None
+        return DEFAULT_WEIGHT if average is None else average.blend.profile
 
     def group_size(self) -> int:
         return self.published.size(self.profiles) if self.published is not None else 0

@@ -24,7 +24,10 @@ from shoal.anonymizer.release_files import StoredRelease, read_release
 from shoal.corpus.errors import Gone, InputError, NotFound
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.querylog import make_log
+from shoal.corpus.searches import Blend
 from shoal.evaluation.measures.registry import columns
+from shoal.evaluation.protocol.blending import average_row
+from shoal.search.personal import Average
 from shoal.search.vectors import DocumentVectors, profile_space
 from shoal.webapp.core.seal import Damaged, check_seal, release_folder, set_damaged
 from shoal.webapp.database import Database, LogFile, Release
@@ -203,6 +206,7 @@ class Published:
     loaded: LoadedRelease
     pairs: csr_array
     space: csr_array  # labels x word forms of the corpus
+    average: Average | None = None  # what ranks beside its profiles, where that was learned
 
     @property
     def release(self) -> PublicRelease:
@@ -262,4 +266,9 @@ def publish_beside(loaded: LoadedRelease, profiles: Profiles | None, vectors: Do
         (np.ones(int(known.sum())), (holder[known], assignment.profile[known])), shape=(len(users), len(release))
     )
     space = profile_space(release.labels, release.generalized, vectors, loaded.stored.knowledge)
-    return Published(loaded, pairs, csr_array(space))
+    return Published(loaded, pairs, csr_array(space), _average(loaded.stored, vectors))
+
+
+def _average(stored: StoredRelease, vectors: DocumentVectors) -> Average | None:
+    blend, catalogue = stored.manifest.blend, stored.release.catalogue
+    return None if blend is None or catalogue is None else Average(average_row(catalogue, vectors), Blend(**blend))

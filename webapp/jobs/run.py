@@ -19,6 +19,7 @@ from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.logs import load_log
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment.settings import privacy_parameter, written
+from shoal.evaluation.protocol.blending import with_blend
 from shoal.search.index import Index, index_for
 from shoal.webapp.core.activation import offer
 from shoal.webapp.core.audit import note
@@ -132,14 +133,14 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
     release_id = f"r{job.id}"
     folder = release_folder(instance, release_id)
     start = time.perf_counter()
-    made = _make(method, log, seed, steps)
+    index = index_for(corpus) if isinstance(corpus, str) else corpus
+    made = with_blend(_make(method, log, seed, steps), method, log, index, seed, steps)
     _clear(folder.parent)
     manifest = write_release(folder, made, method, log, seed)
     seconds = time.perf_counter() - start
     steps.step(3, STEPS[2])
     verdict = verify_stored(read_release(folder), log)  # what lies on disk is what is checked
     checked_at, seal = now(), seal_of(folder)
-    index = index_for(corpus) if isinstance(corpus, str) else corpus
     measured = _measure(made, log, method, seed, index, steps) | {"seconds": round(seconds, 3)}
     certificate = {
         "release": release_id, "method": manifest.method, "parameters": manifest.parameters, "seed": seed,

@@ -30,5 +30,5 @@ def render(page: str, asked: Asked, **more: object) -> str:
     common = {"question": asked.question, "release": asked.release, "asker": asked.asker, "listed": visible_releases()}
     common |= {"making": levels_under_way(database(), here.digest)}
     common |= {"people": here.featured, "people_count": len(here.people) if here.crowd is not None else 0}
-    common |= {"choice": asked.choice, "risks": RISKS}
+    common |= {"choice": asked.choice, "risks": RISKS, "weight": asked.asker.weight(asked.question)}
     return render_template(f"searcher/{page}.html", people_kind=here.people_kind, corpus=here.index, **common, **more)

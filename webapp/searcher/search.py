@@ -74,7 +74,9 @@ def search_for(question: Question, asker: Asker, service: SearchService) -> Foun
         profiles[PERSONALIZED] = service.own_profile(np.array([user]))
     if asker.published is not None:
         profiles[ANONYMIZED] = service.chooser(asker.published, asker.profiles, user)
-    return search(service.index, question.query, profiles, question.weight)
+    average = asker.published.average if asker.published is not None else None
+    averages = {ANONYMIZED: average} if average is not None else {}
+    return search(service.index, question.query, profiles, asker.weight(question), averages)
 
 
 def compare(question: Question, asker: Asker, service: SearchService) -> Comparison:

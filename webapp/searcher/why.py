@@ -35,10 +35,15 @@ class Reason:
     score: float
     engine: tuple[tuple[str, float], ...]
     profile: tuple[TermPart, ...]
+    everyone: tuple[tuple[str, float], ...] = ()
 
     @property
     def engine_total(self) -> float:
         return sum(value for _, value in self.engine)
+
+    @property
+    def everyone_total(self) -> float:
+        return sum(value for _, value in self.everyone)
 
     def total_of(self, whose: str) -> float:
         return sum(part.value for part in self.profile if part.whose == whose)
@@ -54,7 +59,7 @@ def _with_owners(parts: Explanation, column: str, asker: Asker, service: SearchS
     owner = {} if column == PLAIN else owners(column, asker, service)
     rest = GROUP if asker.person is None else STRANGERS
     terms = tuple(TermPart(term, value, owner.get(term, rest)) for term, value in parts.profile)
-    return Reason(parts.document, column, parts.rank, parts.score, parts.engine, terms)
+    return Reason(parts.document, column, parts.rank, parts.score, parts.engine, terms, parts.everyone)
 
 
 def owners(column: str, asker: Asker, service: SearchService) -> dict[str, str]:

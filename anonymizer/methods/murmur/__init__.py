@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Catalogue, Claim, MethodInfo, ProfileMethod, Release, Suppressed
+from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, Release, Suppressed
 from shoal.anonymizer.methods.murmur.answer import NONE, answer
 from shoal.anonymizer.methods.murmur.menu import Columns, Menu, columns_of, make_menu
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter, number, one_of, whole_number
-from shoal.anonymizer.publish import publish
+from shoal.anonymizer.publish import catalogue_of, publish
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
@@ -72,14 +72,10 @@ class Murmur(ProfileMethod):
         users = int(np.count_nonzero(profiles.size))
         self.need_users(users, self.k)
         progress(0, len(profiles), "counting holders")
-        holders = np.bincount(profiles.counts.indices, minlength=len(profiles.terms))
-        typed = np.asarray(profiles.counts.sum(axis=0)).ravel()
-        kept = np.flatnonzero(holders >= self.k)
-        catalogue = Catalogue([profiles.terms[t] for t in kept], holders[kept], typed[kept] / users)
-        nobody, suppressed = (
-            np.empty(0, dtype=np.int32),
-            Suppressed(int(typed.sum() - typed[kept].sum()), len(profiles)),
-        )
+        catalogue = catalogue_of(profiles, self.k)
+        typed = dict(zip(profiles.terms, profiles.counts.sum(axis=0).tolist(), strict=True))
+        left_out = int(sum(typed.values()) - sum(typed[term] for term in catalogue.terms))
+        nobody, suppressed = np.empty(0, dtype=np.int32), Suppressed(left_out, len(profiles))
         nothing = publish(
             profiles.users, (nobody, nobody), csr_array((0, 0), dtype=float), [], self.claim(), suppressed
         )

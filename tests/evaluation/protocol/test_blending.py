@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.anonymizer.publish import FEWEST_USERS
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import load_log
@@ -14,7 +15,6 @@ from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.searches import Blend
 from shoal.evaluation.protocol.blending import (
-    FEWEST_USERS,
     GRID,
     Lesson,
     everyones_average,
@@ -103,8 +103,14 @@ def test_the_parts_of_a_blend_weigh_what_they_say(cosines: list[float], blend: B
 
 
 @given(st.sampled_from(GRID), st.floats(0, 1))
-def test_another_weight_of_the_profile_leaves_the_others_in_proportion(blend: Blend, weight: float) -> None:
+def test_another_weight_of_the_profile_takes_the_average_along(blend: Blend, weight: float) -> None:
     moved = blend.with_profile(weight)
     assert moved.profile == weight
     assert moved.engine >= -1e-12
-    assert moved.everyone * blend.engine == pytest.approx(moved.engine * blend.everyone, abs=1e-9)
+    assert 0 <= moved.everyone <= blend.everyone + 1e-12
+    assert blend.with_profile(blend.profile).everyone == pytest.approx(blend.everyone)
+    assert blend.profile == 1 or blend.with_profile(1).everyone == 0
+    assert blend.profile == 0 or blend.with_profile(0) == NOTHING
+    rest = blend.without_profile()
+    assert rest.profile == 0
+    assert rest.everyone * blend.engine == pytest.approx(rest.engine * blend.everyone, abs=1e-9)

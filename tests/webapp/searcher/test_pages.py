@@ -96,11 +96,34 @@ def test_the_command_line_ranks_for_a_person_as_the_server_does(
 ) -> None:
     here: SearchService = app.extensions["shoal.service"]
     name = here.log.users[here.people.get(someone).row]
-    column = client.get("/api/v1/search", query_string={"q": "climate change", "user": someone}).json["columns"][1]
+    asked = {"q": "climate change", "user": someone, "weight": 0.85}
+    column = client.get("/api/v1/search", query_string=asked).json["columns"][1]
     served = [(here.index.documents.id(r["document"]), r["score"], r["ranks"]["plain"]) for r in column["results"]]
     assert main(["search", "climate change", "--log", settings.log, "--user", name, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)["results"]
     assert [(result["id"], result["score"], result["before"]) for result in printed] == served
+
+
+def test_the_slider_starts_at_what_was_learned_for_the_release_and_why_has_three_parts(
+    client: FlaskClient, app: Flask, someone: str
+) -> None:
+    blend = app.extensions["shoal.releases"].current().stored.manifest.blend
+    assert blend is not None
+    asked = {"q": "climate change", "user": someone}
+    assert (
+        f'name="weight" min="0" max="1" step="0.05" value="{blend["profile"]}"'
+        in client.get("/search", query_string=asked).text
+    )
+    columns = client.get("/api/v1/search", query_string=asked).json["columns"]
+    again = client.get("/api/v1/search", query_string={**asked, "weight": blend["profile"]}).json["columns"]
+    assert columns == again
+    for result in columns[2]["results"]:
+        why = client.get(
+            "/api/v1/why", query_string={**asked, "document": result["document"], "column": "anonymized"}
+        ).json
+        parts = [part["value"] for name in ("engine", "profile", "everyone") for part in why[name]]
+        assert sum(parts) == pytest.approx(result["score"], rel=1e-4, abs=1e-6)
+        assert blend["everyone"] > 0 or not why["everyone"]
 
 
 def test_a_move_is_the_difference_from_the_plain_rank(client: FlaskClient, someone: str) -> None:
