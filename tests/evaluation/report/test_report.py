@@ -189,9 +189,9 @@ def test_the_growth_of_time_is_measured_and_drawn(
 ) -> None:
     monkeypatch.setattr("shoal.evaluation.run.growth.FEWEST_USERS", 20)
     given = ["evaluate", "--corpus", str(corpus_file), "--log", str(log_file), "--out", str(tmp_path), "--jobs", "1"]
-    assert main([*given, "--methods", "plain;linkability:p=1;clump:k=2;partition:k=2"]) == 0
+    assert main([*given, "--methods", "plain;linkability:p=1;clump:k=2"]) == 0
     rows = read_growth(tmp_path)
-    assert {row["method"] for row in rows} == {"linkability", "clump", "partition"}
+    assert {row["method"] for row in rows} == {"linkability", "clump"}
     assert [row["users"] for row in rows if row["method"] == "linkability"] == [3, 6, 12, 24]
     page = Page((tmp_path / "cost.html").read_text())
     assert "Growth with the users" in page.words
