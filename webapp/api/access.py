@@ -1,4 +1,4 @@
-"""What can programs do about who may do what? Tokens, accounts and the audit, as JSON under /api/v1/admin."""
+"""What can programs do about who may do what? Tokens, accounts, the audit, deletion, as JSON under /api/v1/admin."""
 
 from typing import Any
 
@@ -8,10 +8,11 @@ from apiflask.validators import Length, OneOf, Range
 
 from shoal.webapp.api.operator import api
 from shoal.webapp.core.accounts import list_accounts
-from shoal.webapp.core.context import database
+from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account
 from shoal.webapp.core.roles import OPERATOR, ROLES
 from shoal.webapp.core.tokens import DAYS, LONGEST_NOTE, MOST_DAYS, revoke_token
+from shoal.webapp.core.uploads import delete_corpus, delete_log
 from shoal.webapp.operator.accounts import CHANGES, add_account, change_by, remove
 from shoal.webapp.operator.audit import EXPORTED, asked_events
 from shoal.webapp.operator.tokens import LONGEST_USER, issue, token_rows
@@ -146,4 +147,20 @@ def issue_token(given: dict[str, Any]) -> dict[str, Any]:
 @api.doc(summary="Take a token back: it is refused from the next request on")
 def revoke(number: int) -> str:
     revoke_token(database(), number, account().name)
+    return ""
+
+
+@api.delete("/logs/<int:log_id>")
+@api.output({}, status_code=204)
+@api.doc(summary="Delete a log, with its rejected rows; its releases stay", responses={409: "it is served, or in use"})
+def remove_log(log_id: int) -> str:
+    delete_log(database(), settings().instance, log_id, service().digest, account().name)
+    return ""
+
+
+@api.delete("/corpora/<int:number>")
+@api.output({}, status_code=204)
+@api.doc(summary="Delete an uploaded corpus, by the number of its upload", responses={409: "it is served, or in use"})
+def remove_corpus(number: int) -> str:
+    delete_corpus(database(), settings().instance, number, settings().corpus_source, account().name)
     return ""

@@ -21,6 +21,7 @@ from shoal.webapp.core.logs import ServedLog, find_log, register_log
 from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.seal import check_damaged, seal_old_releases
 from shoal.webapp.core.settings import Settings, default_instance
+from shoal.webapp.core.uploads import clean_uploads
 from shoal.webapp.core.withdrawal import finish_deletions
 from shoal.webapp.database import Database, Job, LogFile
 from shoal.webapp.database.models import FAILED, READING
@@ -160,6 +161,7 @@ def _prepare(database: Database, settings: Settings) -> None:
     finish_deletions(database, instance)
     _tell_password(settings, create_first_account(database))
     tend_running(database)
+    clean_uploads(database, instance)
 
 
 def refuse_lost_database(database: Database, instance: Path) -> None:

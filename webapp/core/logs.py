@@ -85,8 +85,8 @@ def register_log(database: Database, log: QueryLog, name: str, source: str, reje
             session.add(known)
             session.flush()
         known.people = log.people  # the heading may have been mended since
-        if source != known.source and not Path(known.source).exists():
-            known.source = source  # the file was moved
+        if source != known.source and not (known.source and Path(known.source).exists()):
+            known.source, known.rejected = source, rejected  # the file was moved, or deleted and is here again
         if source == known.source:
             known.statistics = told
         return known.id
@@ -107,12 +107,14 @@ def get_log(database: Database, log_id: int) -> LogFile:
 
 def list_logs(database: Database) -> list[LogFile]:
     with database.reading() as session:
-        return list(session.scalars(select(LogFile).order_by(LogFile.id)))
+        return list(session.scalars(select(LogFile).where(LogFile.source != "").order_by(LogFile.id)))
 
 
 def read_registered(database: Database, log_id: int, progress: Progress) -> QueryLog:
     """The log, which must still be what it was."""
     known = get_log(database, log_id)
+    if not known.source:
+        raise Conflict(f"the log {known.name} was deleted: upload it again")
     log, _ = load_log(known.source, progress=progress)
     if log.digest() != known.digest:
         raise Conflict(f"the log {known.name} was changed since it was entered: upload it, or start the server, again")
@@ -132,9 +134,11 @@ def save_upload(instance: Path, name: str, stream: IO[bytes], kind: str = ".tsv"
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             while block := stream.read(_BLOCK):
                 file.write(block)
-    except OSError as error:
+    except BaseException as error:
         path.unlink(missing_ok=True)
         folder.rmdir()
+        if not isinstance(error, OSError):
+            raise
         raise InputError(
             f"the upload cannot be kept ({error.strerror}): free space on the server and try again"
         ) from error

@@ -9,7 +9,9 @@ from threading import Thread
 from sqlalchemy import select
 
 from shoal.webapp.core.settings import Settings
+from shoal.webapp.core.uploads import clean_uploads
 from shoal.webapp.database import Database, Job
+from shoal.webapp.database.models import INDEXING, READING
 from shoal.webapp.jobs.progress import JobProgress
 from shoal.webapp.jobs.queue import attempt, claim_job, may_start, tend_running, waiting_jobs, yields
 
@@ -67,6 +69,8 @@ def work(database: Database, settings: Settings, job_id: int) -> bool:
     if job is None:
         return False
     attempt(database, job_id, lambda: _carry_out(database, settings, job))
+    if job.kind in (READING, INDEXING):
+        clean_uploads(database, settings.instance)
     return True
 
 

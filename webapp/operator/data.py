@@ -14,6 +14,8 @@ from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account
 from shoal.webapp.core.logs import REJECTED, get_log, list_logs, save_upload
 from shoal.webapp.core.serving import add_choice, corpora, logs, uploaded_corpora
+from shoal.webapp.core.uploads import delete_corpus, delete_log
+from shoal.webapp.core.withdrawal import OUT_OF_REACH
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import INDEXING, READING, SERVING
 from shoal.webapp.jobs.progress import job_status
@@ -77,7 +79,7 @@ def serve_chosen() -> ResponseReturnValue:
 def data_job(number: int) -> str:
     """An upload or a choice: how far it is, and what came of it."""
     job = get_data_job(number)
-    return render_template("operator/data_job.html", job=job, status=job_status(job))
+    return render_template("operator/data_job.html", job=job, status=job_status(job), out_of_reach=OUT_OF_REACH)
 
 
 def get_data_job(number: int) -> Job:
@@ -85,6 +87,24 @@ def get_data_job(number: int) -> Job:
     if job.kind not in OF_DATA:
         raise NotFound("no such upload: choose one from the page of the data")
     return job
+
+
+@panel.post("/data/logs/<int:log_id>/delete")
+def remove_log(log_id: int) -> ResponseReturnValue:
+    log = get_log(database(), log_id)
+    if request.form.get("typed", "") != log.name:
+        raise InputError(f"nothing was deleted: type the name {log.name} to delete the log")
+    gone = delete_log(database(), settings().instance, log_id, service().digest, account().name)
+    what = "is deleted" if gone else "is forgotten, and its file is left to the host, whose it is"
+    flash(f"The log {log.name} {what}. Releases made of it stay, with who has which pseudonym. {OUT_OF_REACH}")
+    return redirect(url_for("operator.data"))
+
+
+@panel.post("/data/corpora/<int:number>/delete")
+def remove_corpus(number: int) -> ResponseReturnValue:
+    delete_corpus(database(), settings().instance, number, settings().corpus_source, account().name)
+    flash("The corpus is deleted.")
+    return redirect(url_for("operator.data"))
 
 
 @panel.get("/data/logs/<int:log_id>/rejected")
