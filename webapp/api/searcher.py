@@ -13,7 +13,7 @@ from shoal.webapp.api import searcher_schemas as s
 from shoal.webapp.core.context import releases, service
 from shoal.webapp.core.dial import choose
 from shoal.webapp.core.formats import safe_link
-from shoal.webapp.core.question import Asked, clean_query, find_release, read_asked, visible_releases
+from shoal.webapp.core.question import Asked, find_release, read_asked, visible_releases
 from shoal.webapp.searcher.attack import ORIGINAL, choose_target, draw_terms, play
 from shoal.webapp.searcher.candidates import candidates_answer, words_answer
 from shoal.webapp.searcher.knows import what_is_known
@@ -40,11 +40,13 @@ def search(question: dict[str, Any]) -> dict[str, Any]:
 
 
 @api.get("/candidates")
-@api.input(s.QueryIn, location="query", arg_name="question")
+@api.input(s.CandidatesIn, location="query", arg_name="question")
 @api.output(s.CandidatesOut)
 @api.doc(summary="The candidates of a query with their vectors, so that a browser ranks by a profile that it keeps")
 def candidates(question: dict[str, Any]) -> Response:
-    return candidates_answer(clean_query(question["q"]), service(), request)
+    given = {name: request.args.get(name, "") for name in ("q", "release", "risk")}  # whoever asks
+    asked = read_asked(given)
+    return candidates_answer(asked.question.query, asked.published, service(), request)
 
 
 @api.get("/words")

@@ -49,8 +49,13 @@ class QueryIn(Schema):
     q = _text("the query", 100_000, load_default="")
 
 
+class CandidatesIn(QueryIn, DialIn):
+    release = _text("id of a release, for its menu of words; what the dial says, or the active one, if left out")
+
+
 class QuestionIn(QueryIn, DialIn, WhoIn):
     group = _text("id of a published profile, for who has chosen a group alone")
+    word = _text("a word of the release's catalogue, for who says one")
     weight = Float(
         load_default=None, validate=Range(0, 1), metadata={"description": "0 words, 1 profile; if absent, as learned"}
     )
@@ -147,16 +152,26 @@ class ShownOut(Schema):
     snippet = List(List(Raw()), metadata={"description": "pieces: text, and 1 where it is of the query"})
 
 
+class MenuOut(Schema):
+    release_id = String()
+    words = List(String())
+    places = List(Integer(), metadata={"description": "of their forms among the words of /words, or -1"})
+    spread = List(Float(), metadata={"description": "h(w): the standard deviation of the weight among the candidates"})
+    epsilon = Float(allow_none=True)
+    most = Integer(metadata={"description": "different words that are ever said"})
+
+
 class CandidatesOut(Schema):
     query = String()
     words = String(metadata={"description": "the version of /words that the numbers of `forms` are of"})
     results = List(Nested(ShownOut), metadata={"description": "in the engine's order"})
-    engine = List(Float(), metadata={"description": "the engine's scores as shares of the best"})
+    engine = List(Float(), metadata={"description": "what the engine's order gives: 1 for the first, in equal steps"})
     unit = List(Float(), metadata={"description": "a word's weight in a document is times * rarity * the document's"})
     forms = List(Integer(), metadata={"description": "places among the words, each as the gap to the one before"})
     holders = List(Integer(), metadata={"description": "how many of the next `places` and `times` are of each form"})
     places = List(Integer(), metadata={"description": "candidates, each as the gap to the one before, form by form"})
     times = List(Integer(), metadata={"description": "how often the form stands in that candidate"})
+    menu = Nested(MenuOut, allow_none=True, metadata={"description": "what may be said, where the release has words"})
 
 
 class WordsOut(Schema):

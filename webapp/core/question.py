@@ -30,6 +30,7 @@ class Question:
     query: str = ""
     user: str = ""  # a key of a person
     group: str = ""  # a pseudonym of the release
+    word: str = ""  # that the browser said, where the release has a catalogue
     release: str = ""  # empty: what the dial says
     risk: int = 0  # of the dial, in 100 people; 0: the active release
     weight: float | None = None  # of the profile; none: what was learned for the release
@@ -42,7 +43,8 @@ class Question:
     def address(self, path: str = "/search", **more: object) -> str:
         """The permalink: only what differs from the defaults, always in the same order."""
         words = {
-            "q": self.query, "user": self.user, "group": self.group, "release": self.release,
+            "q": self.query, "user": self.user, "group": self.group, "word": self.word,
+            "release": self.release,
             "risk": str(self.risk or ""),
             "weight": "" if self.weight is None else f"{self.weight:g}",
             "page": "" if self.page == 1 else str(self.page),
@@ -64,6 +66,7 @@ def read_question(arguments: Mapping[str, str]) -> Question:
         query=clean_query(arguments.get("q", "")),
         user=arguments.get("user", "")[:_LONGEST_NAME],
         group=arguments.get("group", "")[:_LONGEST_NAME],
+        word=arguments.get("word", "")[:_LONGEST_NAME],
         release=arguments.get("release", "")[:_LONGEST_NAME],
         risk=int(risk),
         weight=read_number(arguments, "weight", DEFAULT_WEIGHT, 0, 1) if arguments.get("weight") else None,
@@ -91,11 +94,12 @@ def read_number(arguments: Mapping[str, str], name: str, default: float, low: fl
 
 @dataclass(frozen=True, eq=False)
 class Asker:
-    """Whose profiles re-rank: a user's own and the published one, a group's, or none."""
+    """What re-ranks: a user's own profile and the published one, a group's, one word, or nothing."""
 
     person: Person | None
     published: Published | None
     profiles: np.ndarray  # rows of the release
+    word: str = ""  # that ranks instead
 
     def weight(self, question: Question) -> float:
         """What the profile weighs: what was asked for, or learned for the release, or the usual."""
@@ -145,6 +149,8 @@ def _asker(question: Question, published: Published) -> Asker:
         return Asker(person, published, published.profiles_of(person.row))
     if question.group:
         return Asker(None, published, published.find_group(question.group))
+    if question.word:
+        return Asker(None, published, np.zeros(0, dtype=np.int64), published.find_word(question.word))
     own = own_group(published)  # of a person with a token
     if own is not None and len(own.profiles):
         return Asker(None, published, own.profiles)

@@ -227,6 +227,13 @@ class Published:
             raise NotFound(f"the release {self.loaded.release_id} publishes no profile of that name: choose again")
         return np.array([self._places[pseudonym]])
 
+    def find_word(self, word: str) -> str:
+        """A word of the catalogue of a murmur: what may be said at a search."""
+        catalogue = self.release.catalogue
+        if self.loaded.method != "murmur" or catalogue is None or word not in catalogue.terms:
+            raise NotFound(f"the release {self.loaded.release_id} has no such word in its catalogue: say nothing")
+        return word
+
     @cached_property
     def _places(self) -> dict[str, int]:
         return {name: row for row, name in enumerate(self.release.pseudonyms)}

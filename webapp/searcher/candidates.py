@@ -13,7 +13,9 @@ import numpy as np
 from flask import Request, Response
 from scipy.sparse import csr_array
 
+from shoal.anonymizer.methods.murmur import Murmur
 from shoal.search.personal import PLAIN, search
+from shoal.webapp.core.releases import Published
 from shoal.webapp.core.service import SearchService
 from shoal.webapp.searcher.mine import compress, compressed_answer
 from shoal.webapp.searcher.search import with_document
@@ -60,12 +62,29 @@ def words_answer(service: SearchService, request: Request) -> Response:
     return response
 
 
-def candidates_answer(query: str, service: SearchService, request: Request, **more: Any) -> Response:
-    return compressed_answer(compress({**describe_candidates(query, service), **more}), request)
+def candidates_answer(query: str, published: Published, service: SearchService, request: Request) -> Response:
+    found = describe_candidates(query, service)
+    return compressed_answer(compress({**found, "menu": describe_menu(query, found, published, service)}), request)
+
+
+def describe_menu(
+    query: str, found: dict[str, Any], published: Published, service: SearchService
+) -> dict[str, Any] | None:
+    """The words that may be said at this search, and what decides among them, where the release is of `murmur`."""
+    method = published.method
+    if not isinstance(method, Murmur):
+        return None
+    documents = np.array([one["document"] for one in found["results"]], dtype=np.int64)
+    menu = method.offered(service.index.vectors.search(query, documents), published.release)
+    return {
+        "release_id": published.loaded.release_id, "words": menu.words, "spread": _short(menu.spread),
+        "places": held_words(service).place[menu.column].tolist(),
+        "epsilon": None if isinstance(method.epsilon, str) else method.epsilon, "most": method.words,
+    }  # fmt: skip
 
 
 def describe_candidates(query: str, service: SearchService) -> dict[str, Any]:
-    """The candidates in the engine's order: what is shown of them, the engine's scores, and their vectors."""
+    """The candidates in the engine's order: what is shown of them, what that order gives, and their vectors."""
     found = search(service.index, query)
     ranking, words = found.rankings[PLAIN], held_words(service)
     shown = (with_document(result, service) for result in found.results([PLAIN], slice(None))[PLAIN])

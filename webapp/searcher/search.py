@@ -72,7 +72,9 @@ def search_for(question: Question, asker: Asker, service: SearchService) -> Foun
     user = asker.person.row if asker.person is not None else None
     if user is not None:
         profiles[PERSONALIZED] = service.own_profile(np.array([user]))
-    if asker.published is not None:
+    if asker.word:
+        profiles[ANONYMIZED] = lambda here: here.row({asker.word: 1.0})
+    elif asker.published is not None:
         profiles[ANONYMIZED] = service.chooser(asker.published, asker.profiles, user)
     average = asker.published.average if asker.published is not None else None
     averages = {ANONYMIZED: average} if average is not None else {}
@@ -110,7 +112,7 @@ def look_up_or_sample(question: Question) -> tuple[Asked, bool]:
     A browser that ranks by its own profile says `mine`, and has that to compare. The question stays
     nobody's: who is shown gets into no form and no link, and a browser's own group may follow.
     """
-    own = question.user or question.group or holder() or "mine" in request.args
+    own = question.user or question.group or question.word or holder() or "mine" in request.args
     sampled = not own and service().simulated
     if not sampled:
         return look_up(question), False

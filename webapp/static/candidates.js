@@ -8,8 +8,8 @@ async function read(address) {
 }
 
 // The words are asked for under the version that the candidates name: the browser keeps them until they change.
-export async function downloadCandidates(query) {
-  const found = await read(`/api/v1/candidates?${new URLSearchParams({ q: query })}`);
+export async function downloadCandidates(query, release = "") {
+  const found = await read(`/api/v1/candidates?${new URLSearchParams({ q: query, ...(release && { release }) })}`);
   return { ...found, known: await downloadWords(found.words) };
 }
 
@@ -58,7 +58,7 @@ const scaled = (values) => {
   return values.map((value) => (best > 0 ? value / best : 0));
 };
 
-// search/rerank.py in the browser: (1 - weight) * engine + weight * cosine / best cosine; ties keep the engine's order.
+// search/rerank.py in the browser: (1 - weight) * the engine's order + weight * cosine / best cosine; ties keep that order.
 export function rank(own, found, weight) {
   const given = parts(own, found);
   const cosine = given.map((terms) => terms.reduce((sum, [, value]) => sum + value, 0));

@@ -3,6 +3,7 @@ import * as memory from "./memory.js";
 import { downloadCandidates, inSpace, rank } from "./candidates.js";
 import { make } from "./elements.js";
 import { countWords } from "./nearest.js";
+import { startMurmur } from "./murmur.js";
 import { drawMovement } from "./movement.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -23,11 +24,12 @@ export async function startDevice() {
   }
   if (!document.querySelector(".column-plain") || !["compare", "titles"].includes(asked.searchParams.get("view") ?? "compare")) return;
   try {
-    found = await downloadCandidates(asked.searchParams.get("q"));
+    found = await downloadCandidates(asked.searchParams.get("q"), form.dataset.release);
   } catch {
     return tell("The candidates could not be read, so your own profile ranks nothing here. Load the page again.");
   }
   fill(form);
+  if (found.menu) startMurmur(found, inSpace(countWords(memory.entries()), found.known));
   form.querySelector("input[type=range]").addEventListener("input", () => fill(form));
   document.addEventListener("shoal:ranked", () => fill(form));
 }

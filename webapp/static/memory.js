@@ -3,7 +3,8 @@ const ON = "shoal.mine.on";
 const ENTRIES = "shoal.mine.history";
 const GROUP = "shoal.mine.group";
 const TOLD = "shoal.mine.told";
-const MOST = 500;
+const SAID = "shoal.mine.said";
+const MOST = 5000;
 
 const read = (key, otherwise) => {
   try {
@@ -48,7 +49,23 @@ export function forget(place) {
   localStorage.removeItem(GROUP);
 }
 
-export function forgetAll() {
-  localStorage.removeItem(ENTRIES);
+// What was imported stands before what was searched here. False where the browser has no room for it.
+export function addImported(imported) {
+  try {
+    write(ENTRIES, [...imported, ...entries()].slice(-MOST));
+  } catch {
+    return false;
+  }
   localStorage.removeItem(GROUP);
+  return true;
 }
+
+export function forgetAll() {
+  for (const key of Object.keys(localStorage)) if (key.startsWith("shoal.mine.") && key !== ON && key !== TOLD) localStorage.removeItem(key);
+}
+
+// The words that were drawn for my searches, and whether they were let go.
+export const said = () => read(SAID, []);
+export const keepSaid = (all) => write(SAID, all);
+
+export const exported = () => JSON.stringify({ what: "my browser profile of Shoal", entries: entries(), words: said() }, null, 1);

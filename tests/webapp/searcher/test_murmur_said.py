@@ -1,0 +1,170 @@
+"""Does the page say no word before the person lets it go? A murmur release is active, in a browser with a canary."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from threading import Thread
+
+import numpy as np
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, Page, expect
+from scipy.sparse import csr_array
+from werkzeug.serving import make_server
+
+from shoal.anonymizer.methods.murmur.answer import choices, probability_of_truth
+from shoal.anonymizer.methods.murmur.menu import Menu
+from shoal.corpus.searches import Device
+from shoal.search.personal import search
+from shoal.webapp.core.activation import Consent, activate
+from tests.webapp.conftest import DESKTOP
+from tests.webapp.instances import open_panel
+
+CANARY = "zugzwang"  # a word of the dictionary that nobody here searches for
+
+
+@dataclass(frozen=True)
+class Murmuring:
+    url: str
+    app: Flask
+    release_id: str
+
+
+@pytest.fixture(scope="module")
+def murmuring(small_log: Path, tmp_path_factory: pytest.TempPathFactory, in_threads: set[Path]) -> Iterator[Murmuring]:
+    """A server in this process whose active release has a catalogue, and nobody's row."""
+    instance = tmp_path_factory.mktemp("murmuring")
+    in_threads.add(instance)
+    panel = open_panel(small_log, instance)
+    release_id = f"r{panel.run('murmur', k=5, menu=20, words=2)}"
+    activate(panel.app.extensions["shoal.releases"], release_id, Consent(confirmed=True))
+    server = make_server("127.0.0.1", 0, panel.app, threaded=True)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield Murmuring(f"http://127.0.0.1:{server.server_port}", panel.app, release_id)
+    server.shutdown()
+    panel.database.close()
+
+
+@pytest.fixture(scope="module")
+def quiet_page(browser: Browser, murmuring: Murmuring) -> Iterator[Page]:
+    """One browser for all tests here. Any error in a script, and any request to somebody else, fails them."""
+    with browser.new_context(viewport=DESKTOP, base_url=murmuring.url) as context:
+        context.set_default_timeout(15_000)
+        opened = context.new_page()
+        wrong: list[str] = []
+        opened.on("pageerror", lambda error: wrong.append(str(error)))
+        opened.on("request", lambda one: None if one.url.startswith(murmuring.url) else wrong.append(one.url))
+        yield opened
+        assert not wrong
+
+
+def menu_of(murmuring: Murmuring, query: str) -> list[str]:
+    answer = murmuring.app.test_client().get("/api/v1/candidates", query_string={"q": query})
+    menu = answer.json["menu"]  # type: ignore[index]
+    assert (menu["release_id"], menu["most"], menu["epsilon"]) == (murmuring.release_id, 2, None)
+    words: list[str] = menu["words"]
+    return words
+
+
+def remember(page: Page, *queries: str) -> None:
+    """A profile in a browser that has said nothing yet."""
+    page.goto("/mine")
+    entries = [{"query": query, "opened": [], "time": 1} for query in queries]
+    page.evaluate(
+        """(entries) => {
+          localStorage.clear();
+          localStorage.setItem("shoal.toured", "yes");
+          localStorage.setItem("shoal.mine.on", "true");
+          localStorage.setItem("shoal.mine.history", JSON.stringify(entries));
+        }""",
+        entries,
+    )
+
+
+def test_the_word_is_sent_only_when_it_was_shown_and_let_go(quiet_page: Page, murmuring: Murmuring) -> None:
+    page, queries = quiet_page, ("oil price", "climate change")
+    refused, heard = (menu_of(murmuring, query) for query in queries)
+    own = next(word for word in refused if word in heard and not any(word in query for query in queries))
+    remember(page, *[f"{own} {CANARY}"] * 50)
+    sent: list[str] = []
+    page.on("request", lambda one: sent.append(f"{one.url} {json.dumps(one.all_headers())} {one.post_data or ''}"))
+    page.goto(f"/search?q={queries[0].replace(' ', '+')}&mine=1")
+    expect(page.locator(".murmur b").first).to_have_text(own)
+    assert not any(own in one or CANARY in one for one in sent)
+    page.locator(".murmur").get_by_role("button", name="Say nothing").click()
+    expect(page.locator(".murmur")).to_contain_text("did not hear it")
+    page.reload()  # asking again draws nothing anew, and sends nothing
+    expect(page.locator(".murmur")).to_contain_text("did not hear it")
+    assert not any(own in one for one in sent)
+    page.goto(f"/search?q={queries[1].replace(' ', '+')}&mine=1")
+    page.get_by_role("button", name=f"Say “{own}”").click()
+    page.wait_for_url(f"**word={own}**")
+    expect(page.locator("#head-anonymized")).to_contain_text(own)
+    expect(page.locator(".murmur")).to_contain_text("1 of 2 different words said")
+    page.locator(".ledger summary").click()
+    expect(page.locator(".ledger li")).to_have_count(2)
+    page.goto(f"/search?q={queries[1].replace(' ', '+')}&mine=1")  # it knows that word of this search already
+    page.wait_for_url(f"**word={own}**")
+    assert not any(CANARY in one for one in sent)
+    assert all(f"word={own}" in one for one in sent if own in one)
+
+
+def test_a_word_that_was_said_ranks_and_others_are_refused(murmuring: Murmuring) -> None:
+    client, query = murmuring.app.test_client(), "oil price"
+    word = menu_of(murmuring, query)[0]
+    answer = client.get("/api/v1/search", query_string={"q": query, "word": word}).json
+    shown = {one["kind"]: [result["document"] for result in one["results"]] for one in answer["columns"]}  # type: ignore[index]
+    service, releases = (murmuring.app.extensions[f"shoal.{name}"] for name in ("service", "releases"))
+    index, average = service.index, service.published(releases.get(murmuring.release_id)).average
+    beside = {"word": average} if average is not None else {}
+    row = index.vectors.search(query, np.empty(0, dtype=np.int64)).row({word: 1.0})
+    assert (
+        shown["anonymized"]
+        == search(index, query, {"word": row}, None, beside).rankings["word"].documents[:10].tolist()
+    )
+    assert client.get("/search", query_string={"q": query, "word": CANARY}).status_code == 404
+    assert client.get("/search", query_string={"q": query, "word": word}).status_code == 200
+
+
+CHOOSE = """async (menus) => {
+  const { choices } = await import("/static/murmur.js");
+  return menus.map(([menu, own, said]) => choices(menu, new Map(own), new Set(said)));
+}"""
+
+
+def test_the_browser_chooses_as_the_method_does(quiet_page: Page, murmuring: Murmuring) -> None:
+    rng, given, expected = np.random.default_rng(5), [], []
+    for _ in range(40):
+        size = int(rng.integers(0, 6))
+        words, column = [f"w{i}" for i in range(size)], rng.permutation(8)[:size]
+        menu = Menu(words, column, rng.random(size).round(3))
+        own = rng.integers(0, 3, 8).astype(float)
+        said = {f"q{i}": word for i, word in enumerate(rng.permutation(words)[: int(rng.integers(0, 4))].tolist())}
+        device = Device(csr_array(own.reshape(1, -1)), csr_array((1, 8)), Random(0), dict(said))
+        options, best = choices(menu, device, 2)
+        expected.append({"options": options, "best": best})
+        described = {"words": words, "places": column.tolist(), "spread": menu.spread.tolist(), "most": 2}
+        given.append([described, list(enumerate(own.tolist())), list(said.values())])
+    quiet_page.goto("/mine")
+    assert quiet_page.evaluate(CHOOSE, given) == expected
+
+
+DRAW = """async ([epsilon, chances]) => {
+  const { fraction, randomized } = await import("/static/murmur.js");
+  const drawn = chances.map((two) => randomized("b", ["a", "b", "c", ""], epsilon, () => two.shift()));
+  return [drawn, Array.from({ length: 200 }, fraction), randomized("b", ["a", "b"], null)];
+}"""
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3])
+def test_the_browser_draws_with_the_probabilities_of_the_method(quiet_page: Page, epsilon: float) -> None:
+    truth = probability_of_truth(4, epsilon)
+    chances = [[truth - 1e-9, 0.9], [truth + 1e-9, 0.0], [truth + 1e-9, 0.34], [0.999999, 0.99]]
+    quiet_page.goto("/mine")
+    drawn, fractions, certain = quiet_page.evaluate(DRAW, [epsilon, chances])
+    assert drawn == ["b", "a", "c", ""]
+    assert certain == "b"
+    assert all(0 <= one < 1 for one in fractions)
+    assert len(set(fractions)) == 200
