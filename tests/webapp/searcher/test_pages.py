@@ -20,6 +20,7 @@ from shoal.webapp.core.headers import HEADERS
 from shoal.webapp.core.people import People
 from shoal.webapp.core.service import SearchService
 from shoal.webapp.core.settings import Settings
+from shoal.webapp.database import Release
 from tests.webapp.conftest import CANARY_USER, CANARY_WORDS
 
 PATHS = ("/", "/search?q=climate", "/people", "/knows", "/attack", "/mine", "/document/0", "/api")
@@ -257,13 +258,18 @@ def test_every_answer_of_the_api_fits_its_description(client: FlaskClient) -> No
     assert missing.json["error"]["code"] == 404
 
 
-def test_profiles_of_a_release_that_never_served_are_not_given_out(
-    client: FlaskClient, app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = f"/api/v1/releases/{app.extensions['shoal.releases'].current_id()}/profiles"
+def test_profiles_of_a_release_that_never_served_are_not_given_out(client: FlaskClient, app: Flask) -> None:
+    releases = app.extensions["shoal.releases"]
+    release_id = releases.current_id()
+    address = f"/api/v1/releases/{release_id}/profiles"
     assert client.get(address).status_code == 200
-    monkeypatch.setattr(app.extensions["shoal.releases"], "is_public", lambda release_id: False)
-    assert client.get(address).status_code == 404
+    with releases.database.writing() as session:
+        row = session.get_one(Release, release_id)
+        published_at, row.published_at = row.published_at, None
+    status = client.get(address).status_code
+    with releases.database.writing() as session:
+        session.get_one(Release, release_id).published_at = published_at
+    assert status == 404
 
 
 def test_a_sampled_person_is_shown_and_slips_into_no_form(client: FlaskClient) -> None:
