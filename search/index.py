@@ -94,6 +94,7 @@ def _write(documents: Documents, version: Path, about: dict[str, Any], progress:
         "documents": len(documents),
         "digest": documents.digest(),
         "files": file_sizes(version),
+        "digests": file_digests(version),
     }
     write_synced(version / _META, json.dumps(meta, indent=1))
 
@@ -130,6 +131,9 @@ def _open_version(version: Path) -> Index:
     for name, size in meta["files"].items():
         if (version / name).stat().st_size != size:
             raise InputError(f"{name} is truncated")
+    for name, digest in meta.get("digests", {}).items():  # an older version of the program kept none
+        if _digest(version / name) != digest:
+            raise InputError(f"{name} was changed")
     lexicon = load_lexicon(version / "lexicon")
     store = DocumentStore(version / "documents")
     engine = _OPENERS[meta["engine"]](version / "engine", lexicon, store)
@@ -142,7 +146,7 @@ def index_for(name_or_path: str | Path, progress: Progress = silent, engine: str
     choose_engine(engine, 0)
     label, source = _source(name_or_path)
     folder = cache_folder() / "indexes" / f"{label}-{engine}-{FORMAT}"
-    if (index := _open_if_of(source, folder)) is not None:
+    if (index := _open_if_of(source, folder, progress)) is not None:
         return index
     with only_builder(folder, progress):
         # Another process may have built it while this one waited.
@@ -152,11 +156,13 @@ def index_for(name_or_path: str | Path, progress: Progress = silent, engine: str
     return open_index(folder)
 
 
-def _open_if_of(source: str, folder: Path) -> Index | None:
+def _open_if_of(source: str, folder: Path, progress: Progress = silent) -> Index | None:
     """The index in the folder if there is one, it can be read, and it was made from this source."""
     try:
         index = open_index(folder)
-    except InputError:
+    except InputError as error:
+        if current_version(folder) is not None:
+            progress(0, 1, f"building it anew: {error}")
         return None
     return index if index.meta["source"] == source else None
 
@@ -249,5 +255,18 @@ def _is_ours(name: str) -> bool:
 
 def file_sizes(version: Path) -> dict[str, int]:
     """Every file below, with its size: enough to notice one that is cut short or missing."""
-    files = sorted(path for path in version.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return {str(path.relative_to(version)): path.stat().st_size for path in files}
+    return {str(path.relative_to(version)): path.stat().st_size for path in _files(version)}
+
+
+def file_digests(version: Path) -> dict[str, str]:
+    """The same with the sha-256 of each: enough to notice one that was changed."""
+    return {str(path.relative_to(version)): _digest(path) for path in _files(version)}
+
+
+def _files(version: Path) -> list[Path]:
+    return sorted(path for path in version.rglob("*") if path.is_file() and not path.name.startswith("."))
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

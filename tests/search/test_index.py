@@ -277,6 +277,25 @@ def test_a_damaged_cached_index_is_built_again(corpus: Path, tmp_path: Path) -> 
     assert index_for(corpus).engine.candidates("lighthouse").documents.tolist() == [0]
 
 
+def test_an_index_with_a_changed_file_is_refused_and_built_anew_with_a_message(corpus: Path, tmp_path: Path) -> None:
+    """Of the same size, so that only a digest tells."""
+    told: list[str] = []
+    index_for(corpus)
+    (folder,) = (tmp_path / "cache" / "indexes").iterdir()
+    version = folder / str(current_version(folder))
+    files = [path for path in version.rglob("*") if path.is_file() and path.stat().st_size]
+    for path in (path for path in files if not path.name.startswith(".") and path.name != "index.json"):
+        whole = path.read_bytes()
+        path.write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
+        with pytest.raises(InputError, match="was changed"):
+            open_index(folder)
+        path.write_bytes(whole)
+    path.write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
+    assert len(index_for(corpus, lambda done, total, stage: told.append(stage))) == 1
+    assert any("building it anew" in text and "was changed" in text for text in told)
+    assert len(open_index(folder)) == 1
+
+
 def test_a_corpus_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="news, reuters, films"):
         index_for(tmp_path / "nowhere.jsonl")
