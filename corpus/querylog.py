@@ -18,7 +18,7 @@ PeopleKind = Literal["simulated", "public", "real"]
 PEOPLE: tuple[PeopleKind, ...] = ("simulated", "public", "real")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QueryLog:
     """Who asked what, when, and what they clicked.
 
@@ -38,6 +38,12 @@ class QueryLog:
 
     def __len__(self) -> int:
         return len(self.query)
+
+    def __repr__(self) -> str:
+        return (
+            f"QueryLog({len(self):,} queries of {len(self.users):,} users, {len(self.queries):,} distinct, "
+            f"{len(self.click_event):,} clicks, people: {self.people})"
+        )
 
     @cached_property
     def user(self) -> np.ndarray:

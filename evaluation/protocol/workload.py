@@ -44,9 +44,11 @@ class Workload:
         return self.truths[0].users
 
 
-def prepare(experiment: Experiment, folder: Path, progress: Progress = silent) -> tuple[Workload, Rejected]:
+def prepare(
+    experiment: Experiment, folder: Path, progress: Progress = silent, read: tuple[QueryLog, Rejected] | None = None
+) -> tuple[Workload, Rejected]:
     """Read, split and search once. Candidates are kept in `folder`, since finding them takes longest."""
-    log, rejected = experiment.read_log(progress)
+    log, rejected = read or experiment.read_log(progress)
     work = searched(experiment, *split_by_time(log), folder, progress)
     return replace(work, digests={"log": log.digest(), **work.digests}), rejected
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.corpus.logs import Rejected
 from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting, distinct, level_settings, make_setting
 from shoal.evaluation.measures.precision import DEVICE
@@ -55,9 +56,18 @@ class Run:
         return [_outcome(s, [cells[s, seed] for seed in self.experiment.seeds]) for s in settings]
 
 
-def begin(experiment: Experiment, folder: Path, jobs: int = 0, progress: Progress = silent) -> Run:
-    """Prepare an experiment. `folder` keeps what is finished; `jobs` processes work, 0 for one per core."""
-    workload, rejected = prepare(experiment, folder / "cells", progress)
+def begin(
+    experiment: Experiment,
+    folder: Path,
+    jobs: int = 0,
+    progress: Progress = silent,
+    read: tuple[QueryLog, Rejected] | None = None,
+) -> Run:
+    """Prepare an experiment. `folder` keeps what is finished; `jobs` processes work, 0 for one per core.
+
+    `read` is the log where it is in memory already.
+    """
+    workload, rejected = prepare(experiment, folder / "cells", progress, read)
     laboratory = Laboratory(experiment, workload, folder / "cells")
     return Run(experiment, workload, laboratory, rejected, jobs or cores())
 

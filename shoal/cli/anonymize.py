@@ -4,11 +4,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from shoal.anonymizer.base import Anonymized, Method
 from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.manifest import LARGEST
 from shoal.anonymizer.registry import make_method
-from shoal.anonymizer.release_files import read_release, write_release
 from shoal.cli.options import (
     add_knowledge_options,
     add_log_options,
@@ -19,8 +17,8 @@ from shoal.cli.options import (
     tell_read,
 )
 from shoal.corpus.errors import InputError
-from shoal.corpus.progress import Progress
-from shoal.corpus.querylog import QueryLog
+from shoal.experiments import open_corpus
+from shoal.notebook import anonymize, load, refuse_existing
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--corpus", help="a data set's name or a JSON-lines file: learn what a profile weighs in its rankings, too"
     )
+    parser.add_argument("--force", action="store_true", help="replace a release that is there already")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_anonymize)
 
@@ -56,27 +55,17 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
     return table
 
 
-def _blended(
-    made: Anonymized, method: Method, log: QueryLog, options: argparse.Namespace, progress: Progress
-) -> Anonymized:
-    # Imported here because who only anonymizes needs neither index nor evaluation.
-    from shoal.evaluation.protocol.blending import with_blend
-    from shoal.search.index import index_for
-
-    index = index_for(options.corpus, progress=progress)
-    return with_blend(made, method, log, index, options.seed, progress)
-
-
 def run_anonymize(options: argparse.Namespace) -> None:
+    refuse_existing(options.out, options.force)  # before any work is done
     method = make_method(options.method, parse_settings(options.set), knowledge_of(options))
     if options.previous is not None:
-        method = method.after(read_release(options.previous).assignment)
+        method = method.after(load(options.previous).assignment)
     with bar() as progress:
         log, rejected = log_of(options, progress)
-        made = method.run(log, seed=options.seed, progress=progress)
+        made = anonymize(log, method, seed=options.seed, progress=progress)
         if options.corpus is not None:
-            made = _blended(made, method, log, options, progress)
-    manifest = write_release(options.out, made, method, log, options.seed)
+            made = made.blended(open_corpus(options.corpus, progress=progress).index, progress)
+    manifest = made.save(options.out, force=options.force)
     tell_read(rejected, options.out.with_name(f"{options.out.name}-rejected.tsv"))
     if options.json:
         print_json(manifest.as_json())

@@ -5,8 +5,6 @@ import sys
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
-from shoal.anonymizer.registry import make_method
-from shoal.anonymizer.release_files import read_release
 from shoal.cli.options import (
     add_knowledge_options,
     add_log_options,
@@ -22,6 +20,7 @@ from shoal.evaluation.attacks.worst_off import AtRisk, RiskBy, risk_by_property,
 from shoal.evaluation.measures.linkage import CHOSEN
 from shoal.evaluation.measures.registry import columns, columns_named
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
+from shoal.notebook import load
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -49,24 +48,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run_measure(options: argparse.Namespace) -> None:
     wanted = columns_named(name.strip() for name in (options.measures or "").split(",") if name.strip())
-    stored = read_release(options.release, Knowledge(options.taxonomy, options.dictionary))
-    knowledge = stored.knowledge
+    made = load(options.release, knowledge=Knowledge(options.taxonomy, options.dictionary))
+    knowledge = made.method.knowledge
     if options.directory:  # the words stay those that the release was made with
         knowledge = replace(knowledge, dictionary_name=knowledge.dictionary, directory_file=options.directory)
         _ = knowledge.directory  # a bad file is refused before any work is done
-    if stored.release.catalogue is not None:
+    if made.release.catalogue is not None:
         print(
-            f"{stored.manifest.method} is used at searches: what its words tell is measured by `shoal evaluate`, "
+            f"{made.method.info.id} is used at searches: what its words tell is measured by `shoal evaluate`, "
             "and not here",
             file=sys.stderr,
         )
     with bar() as progress:
         log, _ = log_of(options, progress)
-        release = MeasuredRelease(
-            stored.release, stored.assignment, log, knowledge, options.seed, options.victims,
-            stored.manifest.claim, stored.manifest.suppressed, progress=progress,
-            method=make_method(stored.manifest.method, stored.manifest.parameters, stored.knowledge),
-        )  # fmt: skip
+        release = made.measured(
+            log, knowledge=knowledge, seed=options.seed, most_victims=options.victims, progress=progress
+        )
         measured = measure_release(release, wanted)
         worst, why = _worst_off(release, options.worst)
     if options.json:

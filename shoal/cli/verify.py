@@ -5,9 +5,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from shoal.anonymizer.claims import Verdict
-from shoal.anonymizer.release_files import read_release
-from shoal.anonymizer.verify_stored import reproduce, verify_stored
+from shoal.anonymizer.verify_stored import reproduce
 from shoal.cli.options import add_knowledge_options, add_log_options, bar, knowledge_of, log_of, print_json
+from shoal.notebook import load
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -21,17 +21,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_verify(options: argparse.Namespace) -> int:
-    stored = read_release(options.release, knowledge_of(options))
+    made = load(options.release, knowledge=knowledge_of(options))
     with bar() as progress:
         log, _ = log_of(options, progress)
-        verdict = verify_stored(stored, log)
-        if options.reproduce and verdict.holds:
-            previous = read_release(options.previous).assignment if options.previous is not None else None
-            other = reproduce(options.release, stored, log, progress, previous=previous)
+        verdict = made.verify(log)
+        if options.reproduce and verdict.holds and made.stored is not None:
+            previous = load(options.previous).assignment if options.previous is not None else None
+            other = reproduce(options.release, made.stored, log, progress, previous=previous)
             verdict = replace(verdict, holds=not other, counterexample=_other(other))
     if options.json:
         again = {"reproduced": verdict.holds} if options.reproduce else {}
-        print_json({"claim": stored.manifest.claim.id, **asdict(verdict), **again})
+        print_json({"claim": made.claim.id, **asdict(verdict), **again})
     else:
         _print(verdict, options.reproduce)
     return 0 if verdict.holds else 1
