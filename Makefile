@@ -1,12 +1,13 @@
 # Two commands: `make serve` and `make test`. Each makes its own virtual environment and installs what it needs.
 PYTHON ?= python3
 VENV ?= .venv
+PORT ?= 8000
 BIN = $(VENV)/bin
 
 .PHONY: serve test lint docs bench clean
 
 serve: $(VENV)/.serve
-	$(BIN)/shoal serve
+	$(BIN)/shoal serve --port $(PORT)
 
 test: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -25,6 +25,17 @@ COMMANDS = {
     "admin": "accounts of operators",
 }
 
+GUIDE = """\
+shoal: search personalized with the profile of a group, and what that costs and protects. Three ways to begin:
+
+  shoal serve                                         the pages: search three ways side by side
+  shoal simulate --users 300 --out log.tsv            a log of simulated users, and of it a release:
+    shoal anonymize --log log.tsv --method common --out release
+  shoal evaluate --corpus news --out results          precision against privacy of every method
+
+shoal --help lists all commands, shoal COMMAND --help the options of one. In Python: import shoal.
+"""
+
 
 def program() -> int:
     """The program `shoal`. Processes that it starts import nothing from the current folder either."""
@@ -36,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command: 0, 1 where a check failed, 2 on bad input. Errors are one line on standard error."""
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
+        if not given:
+            print(GUIDE, end="")
+            return 0
         options = make_parser(given[:1]).parse_args(given)
         code = options.run(options)
         sys.stdout.flush()

@@ -1,11 +1,14 @@
 """shoal serve: set up if needed, then serve the pages."""
 
 import argparse
+import errno
 import os
+import socket
 import sys
 
 from shoal.cli.options import add_instance_options, instance_settings
 from shoal.cli.setup import add_data_options, set_up
+from shoal.corpus.errors import InputError
 from shoal.webapp.core.settings import Settings, is_local
 
 
@@ -32,6 +35,7 @@ def run_serve(options: argparse.Namespace) -> None:
     from shoal.webapp.core.instance import move_old_instance
     from shoal.webapp.core.server import serve
 
+    refuse_taken_port(options.host, options.port)
     settings = settings_of(options)
     settings.check()
     warn_of_public_address(settings)
@@ -40,6 +44,23 @@ def run_serve(options: argparse.Namespace) -> None:
     set_up(settings, instance=True)
     print(f"Serving on http://{settings.host}:{settings.port}/ (stop with Ctrl-C)")
     serve(settings, options.workers, options.threads)
+
+
+def refuse_taken_port(host: str, port: int) -> None:
+    """Look at the port before anything else: making the first releases takes minutes."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} of {host} is taken, perhaps by another shoal: stop that, or choose another by "
+                f"--port {port + 1} (make serve PORT={port + 1})"
+            ) from error
+        if error.errno == errno.EACCES:
+            raise InputError(f"port {port} is not for you to open: choose one from 1024 on by --port") from error
 
 
 def settings_of(options: argparse.Namespace) -> Settings:

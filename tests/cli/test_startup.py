@@ -1,9 +1,14 @@
 """What does a start load? Only what is asked for: help answers at once, and nothing draws before it is looked at."""
 
+import re
+import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from shoal.cli import COMMANDS, main
 
 LOADED = """
 import sys
@@ -25,6 +30,24 @@ def loaded_by(program: str) -> set[str]:
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["nonsense"], []])
 def test_help_and_refusals_load_nothing_heavy(arguments: list[str]) -> None:
     assert not HEAVY & loaded_by(LOADED.format(arguments=arguments))
+
+
+def test_the_program_alone_shows_a_guide_whose_examples_are_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    named = re.findall(r"^ +shoal (\w+)", capsys.readouterr().out, re.MULTILINE)
+    assert named == ["serve", "simulate", "anonymize", "evaluate"]
+    assert set(named) <= set(COMMANDS)
+
+
+def test_a_port_that_is_taken_is_said_before_anything_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--port", str(port), "--instance", str(tmp_path / "instance")]) == 2
+    error = capsys.readouterr().err
+    assert f"port {port} of 127.0.0.1 is taken" in error
+    assert f"PORT={port + 1}" in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_starts_without_what_draws_pictures_or_learns() -> None:
