@@ -21,6 +21,7 @@ COMMANDS = {
     "search": "search a corpus, plain or with a profile",
     "evaluate": "precision against privacy, for every method and setting",
     "compare": "two evaluations: what changed, and is it more than noise?",
+    "graph": "groups, their terms and queries as a graph, for networkx and others",
     "bench": "the cost tables",
     "admin": "accounts of operators",
 }

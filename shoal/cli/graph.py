@@ -1,0 +1,27 @@
+"""How is a release seen as a graph? shoal graph: its public profiles, terms and queries as GraphML or GEXF."""
+
+import argparse
+from pathlib import Path
+
+from shoal.anonymizer.release_files import read_release
+from shoal.anonymizer.release_graph import release_graph, write_graph
+from shoal.cli.options import counted, print_json
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("release", type=Path, help="the folder of a release")
+    parser.add_argument("--out", type=Path, required=True, metavar="F.graphml", help="the file to write (.gexf too)")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=run_graph)
+
+
+def run_graph(options: argparse.Namespace) -> None:
+    graph = release_graph(read_release(options.release, secret=False).release)  # who is behind it stays unread
+    write_graph(graph, options.out)
+    profiles = sum(kind == "profile" for _, kind in graph.nodes(data="kind"))
+    told = {"profiles": profiles, "others": len(graph) - profiles, "edges": graph.number_of_edges()}
+    if options.json:
+        print_json(told)
+    else:
+        others = counted(told["others"], "term or query node")
+        print(f"{counted(profiles, 'profile')}, {others} and {counted(told['edges'], 'edge')} in {options.out}")
