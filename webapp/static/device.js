@@ -31,7 +31,10 @@ export async function startDevice() {
   fill(form);
   if (found.menu) startMurmur(found, inSpace(countWords(memory.entries()), found.known));
   form.querySelector("input[type=range]").addEventListener("input", () => fill(form));
-  document.addEventListener("shoal:ranked", () => fill(form));
+  document.addEventListener("shoal:ranked", () => {
+    fill(form);
+    if (!new URLSearchParams(location.search).has("word")) setTimeout(() => form.dataset.release !== found.menu?.release_id && document.querySelector(".murmur")?.remove());
+  });
 }
 
 const tell = (text) => (document.querySelector("[data-status]").textContent = text);
@@ -130,8 +133,9 @@ function arrange() {
   const kinds = [...compare.querySelectorAll(".column")].map((one) => one.id.replace("column-", ""));
   compare.className = compare.className.replace(/columns-\d/, `columns-${kinds.length}`);
   if (compare.querySelector("#tab-personalized")) return;
+  const open = compare.querySelector(".tab:checked")?.id ?? "tab-personalized";
   compare.querySelectorAll(".tab, .tabs").forEach((one) => one.remove());
-  const tabs = kinds.map((kind) => make("input", { className: "tab", type: "radio", name: "column", id: `tab-${kind}`, ariaLabel: `Show ${NAMES[kind]}`, checked: kind === "personalized" }));
+  const tabs = kinds.map((kind) => make("input", { className: "tab", type: "radio", name: "column", id: `tab-${kind}`, ariaLabel: `Show ${NAMES[kind]}`, checked: open === `tab-${kind}` }));
   const labels = kinds.map((kind) => make("label", { className: `tab-label kind-${kind}`, htmlFor: `tab-${kind}` }, compare.querySelector(`#head-${kind} .shape`).cloneNode(true), NAMES[kind]));
   compare.prepend(...tabs, make("div", { className: "tabs" }, ...labels));
 }

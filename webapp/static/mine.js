@@ -4,6 +4,7 @@ import { downloadWords, inSpace } from "./candidates.js";
 import { make } from "./elements.js";
 import { findGroup } from "./group.js";
 import { LARGEST, readHistory } from "./import.js";
+import { ledger } from "./murmur.js";
 import { countWords, downloadProfiles } from "./nearest.js";
 import { uniqueness } from "./unique.js";
 
@@ -26,6 +27,7 @@ function show() {
   part("older").textContent = all.length > ROWS ? `and ${many(all.length - ROWS, "search")} before these` : "";
   part("empty").hidden = all.length > 0;
   part("unique").replaceChildren();
+  part("ledger").replaceChildren(ledger());
   showWords(all);
   showGroup(on, all);
 }

@@ -48,7 +48,9 @@ export function startMurmur(found, own) {
   const entry = answerTo(found, own);
   if (entry.sent && entry.word !== NOTHING && !address.searchParams.has("word")) return location.replace(withWord(address, entry));
   document.querySelector(".murmur")?.remove();
-  document.querySelector("[data-mine]").after(shown(found, entry, address));
+  const note = document.querySelector("[data-mine]");
+  note.replaceChildren("Your browser profile is on: it ranks in this browser, and no more of it is sent than the word below, when you let it go. ", make("a", { href: "/mine", textContent: "See what is stored." }));
+  note.after(shown(found, entry, address));
 }
 
 function withWord(address, entry) {

@@ -80,6 +80,7 @@ async function addressOf(form) {
     const value = form.elements[name].value;
     value ? address.searchParams.set(name, value) : address.searchParams.delete(name);
   }
+  if (address.searchParams.get("release") !== new URL(location.href).searchParams.get("release")) address.searchParams.delete("word");
   if (address.searchParams.has("group")) {
     await groupFor(address);
     for (const name of ["group", "release"]) form.elements[name].value = address.searchParams.get(name) ?? "";

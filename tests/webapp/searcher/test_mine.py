@@ -56,6 +56,7 @@ def test_searches_and_opened_results_are_kept_and_only_the_group_is_sent(
     turn_on(page)
     search(page, "climate change")
     expect(page.locator("[data-mine]")).to_contain_text("you search as one of")
+    expect(page.locator(".column-personalized .result")).to_have_count(10)  # on a phone it comes in front
     title = page.locator(".result h3 a:visible").first.inner_text()
     page.locator(".result h3 a:visible").first.click()
     page.wait_for_url("**/document/**")
@@ -112,6 +113,7 @@ def test_nothing_of_the_history_is_in_any_request_log_line_or_row(page: Page, se
     said_before = len(server.said.read_text())
     for query in SEARCHES:
         search(page, query)
+        expect(page.locator(".column-personalized .result")).to_have_count(10)
         page.locator(".result h3 a:visible").first.click()
         page.wait_for_url("**/document/*")
     page.goto("/mine")

@@ -19,7 +19,7 @@ from shoal.anonymizer.methods.murmur.menu import Menu
 from shoal.corpus.searches import Device
 from shoal.search.personal import search
 from shoal.webapp.core.activation import Consent, activate
-from tests.webapp.conftest import DESKTOP
+from tests.webapp.conftest import DESKTOP, PHONE
 from tests.webapp.instances import open_panel
 
 CANARY = "zugzwang"  # a word of the dictionary that nobody here searches for
@@ -83,7 +83,18 @@ def remember(page: Page, *queries: str) -> None:
     )
 
 
-def test_the_word_is_sent_only_when_it_was_shown_and_let_go(quiet_page: Page, murmuring: Murmuring) -> None:
+def take_pictures(page: Page, folder: Path) -> None:
+    """On a desk and on a phone, light and dark."""
+    for size in (PHONE, DESKTOP):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.screenshot(path=folder / f"5-murmur-{size['width']}-{scheme}.png")
+
+
+def test_the_word_is_sent_only_when_it_was_shown_and_let_go(
+    quiet_page: Page, murmuring: Murmuring, screenshots: Path
+) -> None:
     page, queries = quiet_page, ("oil price", "climate change")
     refused, heard = (menu_of(murmuring, query) for query in queries)
     own = next(word for word in refused if word in heard and not any(word in query for query in queries))
@@ -93,6 +104,7 @@ def test_the_word_is_sent_only_when_it_was_shown_and_let_go(quiet_page: Page, mu
     page.goto(f"/search?q={queries[0].replace(' ', '+')}&mine=1")
     expect(page.locator(".murmur b").first).to_have_text(own)
     assert not any(own in one or CANARY in one for one in sent)
+    take_pictures(page, screenshots)
     page.locator(".murmur").get_by_role("button", name="Say nothing").click()
     expect(page.locator(".murmur")).to_contain_text("did not hear it")
     page.reload()  # asking again draws nothing anew, and sends nothing
@@ -107,6 +119,8 @@ def test_the_word_is_sent_only_when_it_was_shown_and_let_go(quiet_page: Page, mu
     expect(page.locator(".ledger li")).to_have_count(2)
     page.goto(f"/search?q={queries[1].replace(' ', '+')}&mine=1")  # it knows that word of this search already
     page.wait_for_url(f"**word={own}**")
+    page.goto("/mine")
+    expect(page.locator("[data-part=ledger] summary")).to_have_text("Words ever said: 1")
     assert not any(CANARY in one for one in sent)
     assert all(f"word={own}" in one for one in sent if own in one)
 
