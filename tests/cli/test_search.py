@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import ir_measures
 import pytest
 
 from shoal.cli import main
@@ -71,3 +72,13 @@ def test_what_cannot_be_searched_is_one_line(
     error = capsys.readouterr().err
     assert told in error
     assert error.count("\n") == 1
+
+
+def test_a_trec_run_holds_the_results_in_their_order(
+    corpus_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert search("kitchen dinner", corpus_file, "--limit", "20", "--trec", str(tmp_path / "run"), "--json") == 0
+    shown = json.loads(capsys.readouterr().out)["results"]
+    lines = list(ir_measures.read_trec_run(str(tmp_path / "run")))
+    assert [(line.query_id, line.doc_id) for line in lines] == [("1", result["id"]) for result in shown]
+    assert [line.score for line in lines] == pytest.approx([result["score"] for result in shown])
