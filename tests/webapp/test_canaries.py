@@ -82,15 +82,15 @@ def test_every_route_answers_whom_the_table_says(
     birdcage: Birdcage, everybody: dict[str, tuple[FlaskClient, dict[str, str]]]
 ) -> None:
     """What somebody may change is not tried: it would change this server. What nobody may change is, with a token."""
+    pages = {who: "/admin/login" if who in ("visitor", "token") else "/admin/password" for who in WHO}
+    tokens = {who: {"X-CSRFToken": token_of(client, pages[who])} for who, (client, _) in everybody.items()}
     wrong = []
     for (method, rule), (who, (client, headers)) in product(list(routes(birdcage)), everybody.items()):
         may = may_ask(method, rule.rule)[who]
         if may and method != "GET":
             continue
-        page = "/admin/login" if who in ("visitor", "token") else "/admin/password"
-        token = {} if method == "GET" else {"X-CSRFToken": token_of(client, page)}
         answer = client.open(
-            address(rule, birdcage, birdcage.active), method=method, headers=headers | token, buffered=True
+            address(rule, birdcage, birdcage.active), method=method, headers=headers | tokens[who], buffered=True
         )
         to_login = answer.status_code == 302 and answer.location.startswith("/admin/login")
         refused = to_login or answer.status_code in ((401, 403) if may else (401, 403, 404))
