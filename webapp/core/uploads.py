@@ -75,6 +75,12 @@ def clean_uploads(database: Database, instance: Path) -> None:
     named = {Path(job.task["path"]).parent.name for job in jobs}
     staying = {Path(source).parent.name for source in kept if source and uploads in Path(source).resolve().parents}
     for folder in uploads.iterdir():
-        is_old = time.time() - folder.stat().st_mtime > _FORGOTTEN
-        if folder.name not in staying and (folder.name in named or is_old):
+        if folder.name not in staying and (folder.name in named or _is_old(folder)):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_old(folder: Path) -> bool:
+    try:
+        return time.time() - folder.stat().st_mtime > _FORGOTTEN
+    except FileNotFoundError:  # another process was first
+        return False
