@@ -71,7 +71,7 @@ def test_a_finished_run_has_a_certificate_and_its_public_files(panel: Panel, two
     assert run["certificate"]["parameters"] == {"k": 4}
     assert run["certificate"]["holds"] is True
     assert len(run["certificate"]["data_sha256"]) == 64
-    assert run["files"] == ["profiles.jsonl", "manifest.json", "certificate.json", "measures.json"]
+    assert run["files"] == ["profiles.jsonl", "catalogue.tsv", "manifest.json", "certificate.json", "measures.json"]
     for name in run["files"]:
         answer = panel.client.get(f"/admin/releases/{run['release_id']}/files/{name}", buffered=True)
         assert answer.status_code == 200
