@@ -143,6 +143,7 @@ class BufferingWorker(ThreadWorker):
         try:
             goes_on = bool(fs.result()) and self.alive
         except Exception:
+            self.log.exception("a request could not be answered")
             goes_on = False
         if not goes_on:
             self._begin_close(conn)
