@@ -18,6 +18,17 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.searches import Blend, Device, Search
 
+Family = Literal["group", "generalize", "suppress", "hash", "noise", "device", "none"]
+FAMILIES: dict[Family, str] = {
+    "group": "many people share one profile",
+    "generalize": "terms become broader ones",
+    "suppress": "what too few people have is left out",
+    "hash": "terms or queries are made unreadable",
+    "noise": "counts are published with noise",
+    "device": "the own profile stays on the own device",
+    "none": "nothing is changed, or nothing published",
+}
+
 
 @dataclass(frozen=True)
 class MethodInfo:
@@ -27,6 +38,7 @@ class MethodInfo:
     title: str
     paper: str  # authors, year, title; empty for a control
     unit: Literal["user", "query"]
+    family: Family  # what is mainly done to what people typed
     protects: str  # one sentence
     does_not_protect: str  # one sentence
     randomness: Literal["public", "secret"] = "public"  # secret: whoever knew the seed could undo it

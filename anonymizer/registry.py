@@ -9,7 +9,7 @@ from inspect import isabstract
 from pkgutil import iter_modules
 
 import shoal.anonymizer.methods
-from shoal.anonymizer.base import LogMethod, Method, MethodInfo, ProfileMethod, declared_parameters
+from shoal.anonymizer.base import FAMILIES, LogMethod, Method, MethodInfo, ProfileMethod, declared_parameters
 from shoal.anonymizer.parameters import Parameter, Value
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
@@ -53,7 +53,7 @@ def describe(info: MethodInfo) -> dict[str, object]:
         {"name": p.name, "default": p.default, "range": p.range, "more_private": p.more_private, "help": p.help}
         for p in info.parameters
     ]
-    plain = ("id", "title", "paper", "unit", "protects", "does_not_protect", "randomness")
+    plain = ("id", "title", "paper", "unit", "family", "protects", "does_not_protect", "randomness")
     return {**{name: getattr(info, name) for name in plain}, "parameters": parameters}
 
 
@@ -112,7 +112,11 @@ def _faults_of_info(info: MethodInfo) -> Iterator[str]:
         text = getattr(info, name)
         if not text.endswith(".") or "\n" in text or len(text) <= 10:
             yield f"{name} is one sentence"
-    for name, words in (("unit", ("user", "query")), ("randomness", ("public", "secret"))):
+    for name, words in (
+        ("unit", ("user", "query")),
+        ("family", tuple(FAMILIES)),
+        ("randomness", ("public", "secret")),
+    ):
         if getattr(info, name) not in words:
             yield f"{name} is one of {', '.join(words)}"
 

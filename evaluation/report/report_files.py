@@ -12,6 +12,7 @@ from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, simulated
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Table, Text, listed
 from shoal.evaluation.report.cost import write_cost
+from shoal.evaluation.report.families import families
 from shoal.evaluation.report.html import NARROW, to_html
 from shoal.evaluation.report.plots import narrowed, svg, write_picture
 from shoal.evaluation.report.points import curves_of, in_order, is_control
@@ -72,8 +73,8 @@ def report_blocks(
     """All that the report says, in its order."""
     drawn = _tradeoffs(results)
     return [
-        *answer(results, drawn[:1]), *how_to_read(results), *_more_pictures(drawn[1:]), *_films(films),
-        *tables(results), *figure_blocks(figures),
+        *answer(results, drawn[:1]), *families(results), *how_to_read(results),
+        *_more_pictures(drawn[1:]), *_films(films), *tables(results), *figure_blocks(figures),
         Heading("Cost", 2), Text("What each setting costs in time and memory is on the page [cost.html](cost.html)."),
         *_origin(results.provenance),
     ]  # fmt: skip

@@ -79,9 +79,9 @@ def _losers(results: Results) -> list[Block]:
 def _methods(results: Results) -> list[Block]:
     ids = list(dict.fromkeys(row["method"] for row in results.rows))
     infos = [find_method(id).info for id in ids]
-    lines = tuple((i.id, i.title, i.paper or "control", i.protects, i.does_not_protect) for i in infos)
+    lines = tuple((i.id, i.title, i.family, i.paper or "control", i.protects, i.does_not_protect) for i in infos)
     return [
         Heading("The methods", 2),
         Text("What each one promises, and where the promise ends. `shoal methods` tells all parameters."),
-        Table(("method", "what it does", "from", "protects", "does not protect"), lines),
+        Table(("method", "what it does", "family", "from", "protects", "does not protect"), lines),
     ]

@@ -4,7 +4,7 @@ import argparse
 import textwrap
 from collections.abc import Sequence
 
-from shoal.anonymizer.base import MethodInfo
+from shoal.anonymizer.base import FAMILIES, MethodInfo
 from shoal.anonymizer.registry import describe, find_method, methods
 from shoal.cli.options import markdown_table, print_json
 
@@ -30,8 +30,12 @@ def run_methods(options: argparse.Namespace) -> None:
 
 def _print_method(info: MethodInfo) -> None:
     print(f"{info.id}: {info.title}")
-    lines = [f"paper             {info.paper or '(control)'}", f"protects          {info.protects}"]
-    lines.append(f"does not protect  {info.does_not_protect}")
+    lines = [
+        f"paper             {info.paper or '(control)'}",
+        f"family            {info.family}: {FAMILIES[info.family]}",
+        f"protects          {info.protects}",
+        f"does not protect  {info.does_not_protect}",
+    ]
     for p in info.parameters:
         private = "" if p.more_private == "neither" else f"; {p.more_private} is more private"
         lines.append(f"{p.name:<17} {p.help} ({p.range}; default {p.default}{private})")
@@ -45,7 +49,10 @@ def methods_page(chosen: Sequence[MethodInfo]) -> str:
     parts = ["# Methods", "This page is `shoal methods --markdown`."]
     for info in chosen:
         parts += [f"## `{info.id}`: {info.title}", info.paper or "A control."]
-        parts.append(f"- Protects: {info.protects}\n- Does not protect: {info.does_not_protect}")
+        parts.append(
+            f"- Family: {info.family} ({FAMILIES[info.family]})\n"
+            f"- Protects: {info.protects}\n- Does not protect: {info.does_not_protect}"
+        )
         if info.parameters:
             rows = [(f"`{p.name}`", p.help, p.range, p.default, p.more_private) for p in info.parameters]
             parts.append(markdown_table(rows, ["parameter", "what it does", "range", "default", "more private"]))

@@ -63,7 +63,7 @@ def test_what_is_no_method_is_an_error(thing: object) -> None:
         collect([Everyone, thing])  # type: ignore[list-item]
 
 
-INFO = MethodInfo("toy", "Toy", "", "user", "Who has which profile.", "What the members share.")
+INFO = MethodInfo("toy", "Toy", "", "user", "group", "Who has which profile.", "What the members share.")
 
 
 def toy(**changes: object) -> type[Method]:
@@ -90,6 +90,10 @@ def test_a_parameter_named_like_an_attribute_is_refused(name: str) -> None:
         ({"info": replace(INFO, title=" ")}, "the title is a name"),
         ({"info": replace(INFO, does_not_protect="")}, "does_not_protect is one sentence"),
         ({"info": replace(INFO, unit="people")}, "unit is one of user, query"),
+        (
+            {"info": replace(INFO, family="magic")},
+            "family is one of group, generalize, suppress, hash, noise, device, none",
+        ),
         ({"info": replace(INFO, randomness="hidden")}, "randomness is one of public, secret"),
         ({"info": replace(INFO, parameters=(group_size(),))}, "declare each once, as an attribute"),
         ({"k": group_size(1)}, r"parameter k: its default 1 is not allowed: it is a whole number from 2"),

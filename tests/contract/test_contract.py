@@ -47,6 +47,7 @@ class Neighbours(ProfileMethod):
         title="Users who stand side by side in the log",
         paper="A toy, 2026",
         unit="user",
+        family="group",
         protects="Who of k users has which profile.",
         does_not_protect="Anything that the order of the log tells.",
     )
@@ -120,6 +121,7 @@ class Honest(ProfileMethod):
         title="Users in the order of the log",
         paper="A toy, 2026",
         unit="user",
+        family="group",
         protects="Who of k users has which profile.",
         does_not_protect="Anything that the order of the log tells.",
     )

@@ -326,6 +326,7 @@ class MethodOut(Schema):
     title = String()
     paper = String()
     unit = String()
+    family = String()
     protects = String()
     does_not_protect = String()
     parameters = List(Nested(ParameterOut))

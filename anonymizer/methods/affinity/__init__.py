@@ -30,6 +30,7 @@ class Affinity(LogMethod):
         paper="C. Carpineto, G. Romano: K-theta-affinity privacy: releasing infrequent query refinements safely. "
         "Information Processing and Management, 2015",
         unit="query",
+        family="suppress",
         protects="Who searched for what a released query is about: k users in all typed it or a query affine to it.",
         does_not_protect="A released query that one user alone typed, as 7 in 10 distinct released ones of simulated "
         "logs are at k=5 and theta=0.9: it shows all that is released of that user to whoever saw it typed; what a "

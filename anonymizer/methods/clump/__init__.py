@@ -34,6 +34,7 @@ class Clump(ProfileMethod):
         title="Clusters with a common generalization",
         paper="A. Milani Fard (2010), Clustering-based Web Query Log Anonymization, Simon Fraser University",
         unit="user",
+        family="generalize",
         protects="Who of k users has which profile: all members share one, made of what they have in common.",
         does_not_protect=(
             "What all members of a group have in common is published, so it is known of each of them, sensitive or "

@@ -35,6 +35,7 @@ class Common(ProfileMethod):
         title="Balanced groups, and what t of their members have in common",
         paper="Shoal (2026), docs/common.md: a method of this program, not of a paper",
         unit="user",
+        family="group",
         protects=(
             "Who of k users has which profile, and any term that fewer than t of them used: up to t - 2 members "
             "together cannot tell whose a term is."

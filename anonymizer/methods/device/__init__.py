@@ -15,6 +15,7 @@ class OwnDevice(Plain):
         title="The own profile, on the person's own device",
         paper="",
         unit="user",
+        family="device",
         protects="Everything but the query: the device gets the candidates and re-ranks them by a profile it keeps.",
         does_not_protect="The queries themselves, which the engine still sees; and nobody whose server must rank.",
     )

@@ -21,6 +21,7 @@ class Equality(LogMethod):
         paper="C. Carpineto, G. Romano: K-theta-affinity privacy: releasing infrequent query refinements safely. "
         "Information Processing and Management, 2015 (the baseline EQ; first in E. Adar, 2007)",
         unit="query",
+        family="suppress",
         protects="Who typed a released query: at least k users did.",
         does_not_protect="What a user's released queries tell together, and a log in which an attacker planted users: "
         "k of them bring out whatever they type.",

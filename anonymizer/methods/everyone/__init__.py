@@ -17,6 +17,7 @@ class Everyone(ProfileMethod):
         title="One group of all users",
         paper="",
         unit="user",
+        family="group",
         protects="Who has which profile: there is only one.",
         does_not_protect=(
             "A term that a single user typed is still in the average, for all to see, and its weight tells how often "

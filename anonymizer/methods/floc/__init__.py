@@ -22,6 +22,7 @@ class Floc(ProfileMethod):
         title="Cohorts of profiles with a similar hash",
         paper="D. Ravichandran, S. Vassilvitskii (2020), Evaluation of Cohort Algorithms for the FLoC API (SortingLSH)",
         unit="user",
+        family="group",
         protects="Who of k users has which profile.",
         does_not_protect=(
             "Terms that only one member typed stand in the cohort's profile as they are: who knows some of them finds "

@@ -34,6 +34,7 @@ class Linkability(ProfileMethod):
         title="Bundles of similar profiles with many terms",
         paper="Yun Zhu and Li Xiong, 2010: Anonymizing User Profiles for Personalized Web Search (TR-2010-007)",
         unit="user",
+        family="group",
         protects="Which terms of a group's profile are yours: an average user is linked with probability p at most.",
         does_not_protect=(
             "A user with a larger profile than average (one large enough stands alone unless members is 2 or more), "

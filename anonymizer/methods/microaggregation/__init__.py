@@ -41,6 +41,7 @@ class Microaggregation(LogMethod):
         paper="Erola, Castellà-Roca, Navarro-Arribas & Torra 2011, Semantic microaggregation for the anonymization of "
         "query logs using the open directory project",
         unit="user",
+        family="group",
         protects="Which of at least k users with similar topics a published log belongs to.",
         does_not_protect="The queries themselves: each is published as a member typed it, a query or a rare word that "
         "only one user ever typed like any other (of 20,000 simulated users at k=3, half of the published queries are "

@@ -42,6 +42,7 @@ class Murmur(ProfileMethod):
         title="One word at a search, from a menu",
         paper="Shoal (2026), docs/murmur.md: a method of this program, not of a paper",
         unit="user",
+        family="device",
         protects=(
             "The profile, which never leaves the device: the server hears at most one word a search, and with epsilon "
             "it cannot be sure of that."

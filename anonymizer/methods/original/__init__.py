@@ -16,6 +16,7 @@ class Original(ProfileMethod):
         title="Each user's own profile",
         paper="",
         unit="user",
+        family="none",
         protects="Nothing but the name: each profile is published as it is, under a pseudonym.",
         does_not_protect="Anyone who knows a few of a person's terms finds the profile and reads the rest.",
     )

@@ -26,6 +26,7 @@ class Partition(ProfileMethod):
         title="Top-down local generalization",
         paper="Y. He and J. F. Naughton (2009), Anonymization of Set-Valued Data via Top-Down, Local Generalization",
         unit="user",
+        family="generalize",
         protects="Who of k users has which profile: after generalization the profiles of all members are the same.",
         does_not_protect=(
             "What all members of a group have in common is published, so it is known of each of them, sensitive or "

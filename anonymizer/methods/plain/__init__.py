@@ -17,6 +17,7 @@ class Plain(ProfileMethod):
         title="No profile at all",
         paper="",
         unit="user",
+        family="none",
         protects="Everything: no profile is published and the search is not personalized.",
         does_not_protect="The queries themselves, which the engine still sees.",
     )

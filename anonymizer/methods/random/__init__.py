@@ -17,6 +17,7 @@ class Random(ProfileMethod):
         title="Random groups of k users",
         paper="",
         unit="user",
+        family="group",
         protects="Who of k users has which profile.",
         does_not_protect=(
             "Terms that only one member typed stand in the group's profile as they are: who knows some of them finds "

@@ -38,6 +38,7 @@ class SSC(LogMethod):
         title="Typical vocabularies of similar users",
         paper="Liu & Wang 2010, Enforcing Vocabulary k-Anonymity by Semantic Similarity Based Clustering",
         unit="user",
+        family="generalize",
         protects="Which of at least k users a published vocabulary is of: only what all of them share is in it.",
         does_not_protect="What the members have in common: whoever knows the group knows the topics of everyone in it. "
         "Nor a rare word: what is published may have been typed by a single member. Nor who has little to say: what "

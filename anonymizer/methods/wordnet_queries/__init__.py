@@ -29,6 +29,7 @@ class WordnetQueries(LogMethod):
         paper="C. Carpineto, G. Romano: K-theta-affinity privacy: releasing infrequent query refinements safely. "
         "Information Processing and Management, 2015 (its WNGEN; after Y. He, J. Naughton, 2009)",
         unit="query",
+        family="generalize",
         protects="What exactly was typed: a query is published as a concept that fits queries of at least k users.",
         does_not_protect="Combinations of the concepts under one pseudonym (of 20,000 simulated users at k=5, 99 of "
         "100 have a set of concepts that nobody else has); a concept that is sensitive itself, or a rare word that k "

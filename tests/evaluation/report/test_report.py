@@ -12,6 +12,7 @@ from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, sentence
 from shoal.evaluation.report.as_served import served
 from shoal.evaluation.report.blocks import Picture, Points, Table, Text, listed, number, percent
+from shoal.evaluation.report.families import families
 from shoal.evaluation.report.points import best_at, curves_of, front, is_control, name_of
 from shoal.evaluation.report.report_files import report_blocks, rewrite_report, write_report
 from shoal.evaluation.report.text import escaped
@@ -228,3 +229,14 @@ def test_numbers_are_written_for_people() -> None:
     assert [percent(x) for x in (0.5, 0.012, 0)] == ["50 %", "1.2 %", "0 %"]
     assert [listed(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
     assert escaped("a_b & 5 %") == r"a\_b \& 5 \%"
+
+
+def test_each_family_that_was_measured_has_one_sentence_of_what_it_costs_and_protects(results: Results) -> None:
+    told = next(block for block in families(results) if isinstance(block, Points)).texts
+    assert [text.split("**")[1] for text in told] == ["group", "generalize", "device"]
+    of_clump = next(text for text in told if "`clump`" in text)
+    kept = [row["ap10"] for row in [*results.rows, *results.besides] if row["method"] == "clump"]
+    assert f"AP@10 {min(kept):.2f}" in of_clump
+    assert f"{max(kept):.2f}" in of_clump
+    assert "`original`" not in "".join(told), "nothing is done to it, so that it is of no family"
+    assert families(replace(results, rows=[], besides=[])) == []
