@@ -5,6 +5,7 @@ decoded and scored one posting at a time (hundreds of milliseconds for a common 
 codec of ours, as arrays that are mapped into memory and scored at once. A codec is Whoosh's own extension point.
 """
 
+import io
 import mmap
 import warnings
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ with warnings.catch_warnings():
     from whoosh.fields import TEXT as WHOOSH_TEXT
     from whoosh.fields import Schema
     from whoosh.filedb.filestore import FileStorage, RamStorage
+    from whoosh.filedb.structfile import BufferFile
     from whoosh.index import TOC
     from whoosh.matching import ListMatcher
     from whoosh.reading import IndexReader
@@ -93,6 +95,42 @@ class ArrayCodec(W3Codec):
         return PostingsMatcher(postings, format=format_, scorer=scorer, term=term, terminfo=terminfo)
 
 
+class _Mapped(io.RawIOBase):
+    """A place in mapped memory that is read from as a file is."""
+
+    def __init__(self, memory: memoryview) -> None:
+        self._memory, self._at = memory, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._memory[self._at : self._at + len(buffer)]
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._memory)}[whence]
+        self._at = max(start + offset, 0)
+        return self._at
+
+
+class MappedFile(BufferFile):
+    """A file of Whoosh's over mapped memory. Whoosh's own copies the whole of it, once for each reader."""
+
+    def __init__(self, memory: memoryview, name: str | None = None, **kwargs: Any) -> None:
+        super().__init__(b"", name, **kwargs)
+        self._buf = memory
+        self.file = io.BufferedReader(_Mapped(memory))
+
+    def subset(self, position: int, length: int, name: str | None = None) -> "MappedFile":
+        return MappedFile(self._buf[position : position + length], name or self._name)
+
+
 class MappedStorage(RamStorage):
     """The files of an index, mapped when it is opened: a reader keeps them even when a new index replaces them."""
 
@@ -102,6 +140,11 @@ class MappedStorage(RamStorage):
             if path.is_file() and path.stat().st_size:
                 with path.open("rb") as file:
                     self.files[path.name] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def open_file(self, name: str, **kwargs: Any) -> MappedFile:
+        if name not in self.files:
+            raise NameError(name)  # what Whoosh expects
+        return MappedFile(memoryview(self.files[name]), name, **kwargs)
 
 
 def build(analysis: Analysis, folder: Path, progress: Progress = silent) -> None:

@@ -1,9 +1,11 @@
 """Do both engines find, score, show and correct in the same, right way?"""
 
 import math
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from shoal.corpus.documents import Documents
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.tokens import STOP_WORDS, tokenize
+from shoal.search.analysis import analyse
+from shoal.search.engines import whoosh
 from shoal.search.engines.base import Engine
 from shoal.search.index import Index
 
@@ -233,6 +237,19 @@ def test_eight_threads_get_what_one_gets(news: Index) -> None:
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda query: _everything(engine, query), queries))
     assert together == alone
+
+
+def test_another_reader_maps_the_index_and_does_not_copy_it(articles: Documents, tmp_path: Path) -> None:
+    whoosh.build(analyse(articles.titles, articles.texts, load_wordnet().lemmas), tmp_path)
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    index = whoosh.MappedStorage(tmp_path).open_index(indexname=whoosh.INDEX_NAME)
+    tracemalloc.start()
+    with index.reader() as reader:
+        documents = reader.postings("all", "trump").postings.documents
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(documents) > 10
+    assert peak < size / 4, f"{peak:,} bytes for a reader of {size:,}"
 
 
 def _everything(engine: Engine, query: str) -> tuple[object, ...]:
