@@ -16,6 +16,7 @@ from shoal.evaluation.measures.release import MeasuredRelease
 
 LEVELS = 5
 CATEGORIES = 5
+_ENTRIES = 4_000_000  # of the matrix of users and what they hold, at once
 
 
 def srp(
@@ -57,7 +58,12 @@ def _categories(terms: tuple[str, ...], topics: _Topics, levels: int, categories
 
 def _remaining(own: csr_array, published: csr_array, held: csr_array) -> float | None:
     chi = np.asarray(own.sum(axis=1)).ravel()
-    rho = np.asarray(own.minimum(csr_array(held @ published)).sum(axis=1)).ravel()
+    rho = np.zeros(len(chi))
+    # A published profile that many share is wide, and would stand once for each of them: some users at a time.
+    widest = max(int(np.diff(published.indptr).max(initial=1)), 1)
+    for start in range(0, len(chi), block := max(_ENTRIES // widest, 1)):
+        users = slice(start, start + block)
+        rho[users] = own[users].minimum(csr_array(held[users] @ published)).sum(axis=1)
     some = chi > 0
     return float((rho[some] / chi[some]).mean()) if some.any() else None
 

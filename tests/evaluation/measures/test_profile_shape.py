@@ -40,9 +40,15 @@ def test_a_bag_is_where_its_members_meet_and_a_strange_term_nowhere(
     assert mean_length(release_of([])[0]) == 0.0
 
 
+@pytest.mark.parametrize("at_once", [1, 4_000_000])
 def test_topics_remain_level_by_level(
-    food: Knowledge, release_of: Callable[..., Any], profiles_of: Callable[..., Profiles]
+    at_once: int,
+    food: Knowledge,
+    release_of: Callable[..., Any],
+    profiles_of: Callable[..., Profiles],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("shoal.evaluation.measures.srp._ENTRIES", at_once)
     release, assignment = release_of([({"apple": 1, "beef": 1}, ["a", "b"])])
     profiles = profiles_of({"a": "apple apple beef", "b": "orange", "c": "milk"}, food)
     # Fruit, Meat, Dairy: a keeps 1 of 2 fruits and the meat, b the fruit, c has no profile. Then the terms themselves.
