@@ -9,6 +9,7 @@ from shoal.anonymizer.registry import find_method
 from shoal.evaluation.films.experiment import FilmResults
 from shoal.evaluation.films.splits import DESIGNS, Design
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, listed, number, percent
+from shoal.evaluation.report.own_methods import against_papers
 from shoal.evaluation.report.plots import axis, finished
 from shoal.evaluation.report.points import best_at, curves_of, is_control, name_of
 from shoal.evaluation.report.styles import CONTROL_COLOUR, Styles
@@ -25,7 +26,11 @@ def film_blocks(results: FilmResults) -> list[Block]:
         Heading("Real people: what they liked later", 2),
         Text(headline(results), "lead"),
         Points(
-            tuple(text for text in (_at_risk(results), _kept(results), _checks(results), _failures(results)) if text)
+            tuple(
+                text
+                for text in (_at_risk(results), _kept(results), _ours(results), _checks(results), _failures(results))
+                if text
+            )
         ),
         Text(_how(data)),
         *_pictures(results),
@@ -102,6 +107,12 @@ def _kept(results: FilmResults) -> str:
         f"Of the help of the own profile over none, the average of all people (`everyone`) already gives "
         f"{percent(by['everyone']['help_kept'])}. The methods keep: {', '.join(told)}."
     )
+
+
+def _ours(results: FilmResults) -> str:
+    rows = _rows(results, MAIN)
+    told = against_papers(rows, "help_kept", rows[0]["people"]) if rows else ""
+    return f"Our own methods were made for searches, not for films that are liked later. {told}" if told else ""
 
 
 def _checks(results: FilmResults) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from shoal.evaluation.report.blocks import Block, Table, Text, listed
+from shoal.evaluation.report.own_methods import against_papers
 from shoal.evaluation.report.points import having, is_control, name_of
 from shoal.evaluation.run.results import Results, Row
 
@@ -16,7 +17,9 @@ def served(results: Results) -> list[Block]:
     rows = [row for row in having(results.rows, "ap10", "ap10_served") if not is_control(row)]
     if plain is None or not rows:
         return []
-    return [Text(" ".join(filter(None, _sentences(rows, plain)))), _table([*rows, plain])]
+    ours = against_papers(results.rows, "kept_served", results.data["users"])
+    said = [Text(f"**Our own methods, as people are served.** {ours}")] if ours else []
+    return [Text(" ".join(filter(None, _sentences(rows, plain)))), *said, _table([*rows, plain])]
 
 
 def _sentences(rows: Sequence[Row], plain: Row) -> list[str]:

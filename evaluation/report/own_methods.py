@@ -1,0 +1,69 @@
+"""Do this program's own methods keep here what is claimed for them? Against the best paper's at equal risk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shoal.anonymizer.registry import methods
+from shoal.evaluation.report.blocks import listed, percent
+from shoal.evaluation.report.points import having, is_control, name_of, parameters
+from shoal.evaluation.run.results import Row
+
+_RISK = "linkage5"
+_OURS = "Shoal"  # how the reference of a method of this program begins
+_NO_NOISE = "none"  # murmur's epsilon where nothing is promised of a single answer
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """What docs/common.md and docs/murmur.md say, of real people's searches as they are served."""
+
+    of: str
+    times: float  # what the best paper's method keeps at no more risk
+
+
+_CLAIMS = {
+    "common": _Claim("`common`", 1.5),
+    "murmur": _Claim("`murmur` without epsilon", 2),
+    "murmur epsilon": _Claim("`murmur` with epsilon", 1.5),
+}
+
+
+def against_papers(rows: Sequence[Row], kept: str, people: int) -> str:
+    """A sentence for each claim: where it holds and where it does not, by the column of what is kept."""
+    there = [row for row in having(rows, kept, _RISK) if not is_control(row) and row["method"] in methods()]
+    papers = [row for row in there if not _ours(row)]
+    told = [_told(claim, own, papers, kept, people) for key, claim in _CLAIMS.items() if (own := _under(key, there))]
+    return " ".join(told) if papers else ""
+
+
+def _ours(row: Row) -> bool:
+    return methods()[row["method"]].info.paper.startswith(_OURS)
+
+
+def _under(key: str, rows: Sequence[Row]) -> list[Row]:
+    """The settings that a claim is about."""
+    return [row for row in rows if _ours(row) and row["method"] == key.split()[0] and _noisy(row) == ("epsilon" in key)]
+
+
+def _noisy(row: Row) -> bool:
+    return parameters(row).get("epsilon", _NO_NOISE) != _NO_NOISE
+
+
+def _told(claim: _Claim, own: Sequence[Row], papers: Sequence[Row], kept: str, people: int) -> str:
+    against = [(row, _best(papers, row[_RISK] + 1 / max(people, 1), kept)) for row in own]
+    holds = [row for row, best in against if row[kept] >= claim.times * (best[kept] if best else 0) and row[kept] > 0]
+    fails = [(row, best) for row, best in against if row not in holds]
+    said = f"{claim.of} is said to keep at least {claim.times:g} times what the best paper's method does at equal risk:"
+    if not fails:
+        return f"{said} so it is here, with {listed([f'`{name_of(row)}`' for row in own])}."
+    found = listed([_instead(row, best, kept) for row, best in fails])
+    return f"{said} **here that does not hold** in {len(fails)} of {len(own)} settings: {found}."
+
+
+def _best(papers: Sequence[Row], risk: float, kept: str) -> Row | None:
+    return max((row for row in papers if row[_RISK] <= risk), key=lambda row: row[kept], default=None)
+
+
+def _instead(row: Row, best: Row | None, kept: str) -> str:
+    has = f"`{name_of(row)}` keeps {row[kept]:.2f} with {percent(row[_RISK])} found"
+    return f"{has} (`{name_of(best)}`: {best[kept]:.2f})" if best else has
