@@ -190,8 +190,8 @@ class Plot:
         ending = Path(path).suffix.lower()
         if ending not in (".svg", ".png"):
             raise InputError(f"{path} ends in {ending or 'nothing'}: a plot is saved as .svg or .png")
-        content = svg(self.description).encode() if ending == ".svg" else png(self.description)
-        Path(path).write_bytes(content)
+        drawn = svg(self.description)
+        Path(path).write_bytes(drawn.encode() if ending == ".svg" else png(drawn))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

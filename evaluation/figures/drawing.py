@@ -162,7 +162,7 @@ def _guide(guide: str, first: Point, places: Sequence[float], x: alt.X, y: alt.Y
     data = [{"x": place, "y": value(place), "name": name} for place in places]
     base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
     falls = data[0]["y"] > data[-1]["y"]
-    named = alt.Chart(alt.Data(values=data[:1] if falls else data[-1:])).encode(x=x, y=y, text="name:N")
+    named = alt.Chart(alt.Data(values=data[:1] if falls else data[-1:])).encode(x=x, y=y, text=alt.Text("name:N"))
     label = named.mark_text(
         align="left" if falls else "right", dx=10 if falls else -12, dy=-6, fontSize=12, fontStyle="italic",
         color=CONTROL_COLOUR,

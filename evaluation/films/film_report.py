@@ -172,9 +172,11 @@ def _dots(rows: Sequence[Row]) -> dict[str, Any]:
     base = alt.Chart(alt.Data(values=data)).encode(y=y)
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["method", "control"], range=["#0072B2", CONTROL_COLOUR]),
                        legend=None)  # fmt: skip
-    bars = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", color=colour)
+    bars = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=colour)
     fill = alt.Fill("kind:N", scale=alt.Scale(domain=["method", "control"], range=["#0072B2", "white"]), legend=None)
-    marks = base.mark_point(size=70, opacity=1).encode(x=x, color=colour, fill=fill, description="tell:N")
+    marks = base.mark_point(size=70, opacity=1).encode(
+        x=x, color=colour, fill=fill, description=alt.Description("tell:N")
+    )
     levels = [{"x": row["ap10"]} for row in rows if row["method"] in ("plain", "everyone", "original")]
     lines = alt.Chart(alt.Data(values=levels)).mark_rule(strokeDash=[1, 3], color=CONTROL_COLOUR).encode(x=x)
     title = "Who finds what they will like?"

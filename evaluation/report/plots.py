@@ -12,6 +12,14 @@ from shoal.evaluation.report.styles import Styles
 
 _FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
 _PIXELS = 2.0  # of a PNG, per point
+_CONFIG: dict[str, Any] = {
+    "font": _FONT,
+    "axis": {
+        "labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal", "gridColor": "#e6e6e6",
+        "labelColor": "#222222",
+    },
+    "legend": {"labelFontSize": 12, "titleFontSize": 12},
+}  # fmt: skip
 
 Data = list[dict[str, Any]]
 
@@ -29,9 +37,11 @@ def curves(data: Data, x: alt.X, y: alt.Y, styles: Styles, title: str | None = N
     """
     base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
     colour = styles.colour(data, title)
-    line = base.mark_line(strokeWidth=2, opacity=0.8).encode(color=colour, strokeDash=styles.dash(data), order="step:Q")
+    line = base.mark_line(strokeWidth=2, opacity=0.8).encode(
+        color=colour, strokeDash=styles.dash(data), order=alt.Order("step:Q")
+    )
     mark = base.mark_point(size=70, filled=True, opacity=1).encode(
-        color=colour, shape=styles.shape(data, title), description="tell:N"
+        color=colour, shape=styles.shape(data, title), description=alt.Description("tell:N")
     )
     return alt.layer(*_intervals(base, data, x, colour), line, mark)
 
@@ -40,9 +50,15 @@ def _intervals(base: alt.Chart, data: Data, x: alt.X, colour: Any) -> list[alt.C
     """Bars from `low` to `high`, and from `left` to `right` where the data has such."""
     parts = []
     if any("low" in row for row in data):
-        parts.append(base.mark_rule(strokeWidth=1.2, opacity=0.7).encode(x=x, y="low:Q", y2="high:Q", color=colour))
+        parts.append(
+            base.mark_rule(strokeWidth=1.2, opacity=0.7).encode(
+                x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour
+            )
+        )
     if any("left" in row for row in data):
-        parts.append(base.mark_rule(strokeWidth=1, opacity=0.45).encode(x="left:Q", x2="right:Q", color=colour))
+        parts.append(
+            base.mark_rule(strokeWidth=1, opacity=0.45).encode(x=alt.X("left:Q"), x2=alt.X2("right:Q"), color=colour)
+        )
     return parts
 
 
@@ -50,19 +66,19 @@ def finished(
     chart: Any, title: str, below: str | list[str] = "", width: int = 620, height: int = 400
 ) -> dict[str, Any]:
     """The description of a picture, in plain data; `below` are smaller lines under its title."""
-    return titled(chart.properties(width=width, height=height), title, below)
+    return titled(chart, title, below) | {"width": width, "height": height}
 
 
 def titled(chart: Any, title: str | list[str], below: str | list[str] = "") -> dict[str, Any]:
-    """The same of a chart whose parts have their sizes already."""
-    more: dict[str, Any] = {"subtitle": below, "subtitleColor": "#555555", "subtitleFontSize": 12} if below else {}
-    heading = alt.Title(title, anchor="start", fontSize=15, offset=12, **more)
-    whole = chart.properties(title=heading, background="white", padding=12)
-    themed = whole.configure(font=_FONT).configure_axis(
-        labelFontSize=12, titleFontSize=13, titleFontWeight="normal", gridColor="#e6e6e6", labelColor="#222222"
-    )
-    themed = themed.configure_legend(labelFontSize=12, titleFontSize=12).configure_view(stroke="#bbbbbb")
-    return themed.to_dict()
+    """The same of a chart whose parts have their sizes already.
+
+    All but the chart is added to its description: a chart of layers copies them several times with every change.
+    """
+    more = {"subtitle": below, "subtitleColor": "#555555", "subtitleFontSize": 12} if below else {}
+    heading = {"text": title, "anchor": "start", "fontSize": 15, "offset": 12, **more}
+    described: dict[str, Any] = chart.to_dict(validate=False)
+    config = described["config"] | _CONFIG | {"view": described["config"]["view"] | {"stroke": "#bbbbbb"}}
+    return described | {"title": heading, "background": "white", "padding": 12, "config": config}
 
 
 def narrowed(description: dict[str, Any]) -> dict[str, Any] | None:
@@ -85,14 +101,15 @@ def svg(description: dict[str, Any]) -> str:
     return str(vl_convert.vegalite_to_svg(description))
 
 
-def png(description: dict[str, Any]) -> bytes:
-    return bytes(vl_convert.vegalite_to_png(description, scale=_PIXELS))
+def png(drawn: str) -> bytes:
+    """The same picture in dots, from the text of its SVG."""
+    return bytes(vl_convert.svg_to_png(drawn, scale=_PIXELS))
 
 
 def write_picture(folder: Path, name: str, description: dict[str, Any]) -> str:
     """NAME.svg and NAME.png in the folder, whole or not at all; the text of the SVG."""
     text = svg(description)
-    for ending, content in ((".svg", text.encode()), (".png", png(description))):
+    for ending, content in ((".svg", text.encode()), (".png", png(text))):
         temporary = folder / f".{name}{ending}.{os.getpid()}"
         temporary.write_bytes(content)
         os.replace(temporary, folder / f"{name}{ending}")

@@ -14,6 +14,7 @@ from shoal.evaluation.run.results import Row
 _CONTROL_MARKS = {"plain": "square", "everyone": "circle", "original": "diamond", "device": SHAPES["bow"]}
 _ALIKE = ("plain", "everyone")  # often side by side: the name of one stands above its mark, of the other below
 _LEGEND = "grey band: no setting is better on both; bars: 95 % intervals over people; open marks: controls"
+_APART = alt.Resolve(scale=alt.ScaleResolveMap(color="independent", shape="independent"))
 
 
 def tradeoff(
@@ -43,7 +44,7 @@ def tradeoff(
     drawn = curves([p for c in methods for p in _points(c, precision, risk)], x, y, styles, title="method")
     band = _front(front(rows, precision, risk, tolerance), precision, risk, x, y)
     parts: list[Any] = [band, drawn, *_controls(made, precision, risk, x, y)]
-    return finished(alt.layer(*parts).resolve_scale(color="independent", shape="independent"), title, _LEGEND)
+    return finished(alt.layer(*parts, resolve=_APART), title, _LEGEND)
 
 
 def _axis_title(name: str) -> str:
@@ -106,9 +107,9 @@ def _controls(made: Sequence[Curve], precision: str, risk: str, x: alt.X, y: alt
         shape = _CONTROL_MARKS.get(curve.method, "circle")
         if len(data) > 1:
             line = base.mark_line(color=CONTROL_COLOUR, strokeDash=[1, 3], strokeWidth=1.5)
-            parts.append(line.encode(order="step:Q"))
+            parts.append(line.encode(order=alt.Order("step:Q")))
         mark = base.mark_point(shape=shape, size=80, color=CONTROL_COLOUR, fill="white", strokeWidth=1.8, opacity=1)
-        parts.append(mark.encode(description="tell:N"))
+        parts.append(mark.encode(description=alt.Description("tell:N")))
         parts.append(_label(data, curve, curve is upper, x, y))
     return parts
 
@@ -121,4 +122,4 @@ def _label(data: list[dict[str, Any]], curve: Curve, is_upper: bool, x: alt.X, y
         align="right" if last else "left", dx=-8 if last else 9, dy=-10 if last or is_upper else 14, fontSize=12,
         color=CONTROL_COLOUR, fontStyle="italic",
     )  # fmt: skip
-    return text.encode(x=x, y=y, text="name:N")
+    return text.encode(x=x, y=y, text=alt.Text("name:N"))

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import altair as alt
 import pytest
+from jsonschema import ValidationError
 
 from shoal.anonymizer.registry import methods
 from shoal.evaluation.report.plots import axis, curves, finished, svg, write_picture
@@ -30,6 +31,12 @@ def test_a_picture_names_its_curves_its_title_and_every_mark(picture: dict[str, 
     ElementTree.fromstring(drawn)
     for text in ("Two curves", "below", ">one<", ">two<", "one at 0", "two at 1"):
         assert text in drawn
+
+
+def test_a_description_is_what_vega_lite_allows(picture: dict[str, Any]) -> None:
+    assert isinstance(alt.Chart.from_dict(picture), alt.LayerChart)
+    with pytest.raises(ValidationError):
+        alt.Chart.from_dict(picture | {"padding": "much"})
 
 
 def test_one_description_gives_both_files(picture: dict[str, Any], tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import altair as alt
 import pytest
 
 from shoal.cli import main
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, sentence
 from shoal.evaluation.report.as_served import served
-from shoal.evaluation.report.blocks import Picture, Points, Table, Text, listed, number, percent
+from shoal.evaluation.report.blocks import Block, Picture, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.families import families
 from shoal.evaluation.report.points import best_at, curves_of, front, is_control, name_of
 from shoal.evaluation.report.report_files import report_blocks, rewrite_report, write_report
@@ -32,6 +33,11 @@ def folder(corpus_file: Path, log_file: Path, tmp_path_factory: pytest.TempPathF
 @pytest.fixture(scope="module")
 def results(folder: Path) -> Results:
     return read_results(folder)
+
+
+@pytest.fixture(scope="module")
+def blocks(results: Results) -> list[Block]:
+    return report_blocks(results)
 
 
 class Page(HTMLParser):
@@ -102,19 +108,19 @@ def test_the_answer_names_the_best_and_its_numbers(results: Results) -> None:
     assert f"{told['candidates'][0]['ap10']:.3f}" in lead
 
 
-def test_only_simulated_users_are_called_so(results: Results) -> None:
-    def told(people: str) -> str:
-        other = replace(results, data={**results.data, "people": people})
-        return " ".join(block.text for block in report_blocks(other) if isinstance(block, Text))
+def test_only_simulated_users_are_called_so(results: Results, blocks: list[Block]) -> None:
+    def told(blocks: list[Block]) -> str:
+        return " ".join(block.text for block in blocks if isinstance(block, Text))
 
     assert results.data["people"] == "real"
-    assert "imulated" not in told("real")
-    assert "**Simulated users.**" in told("simulated")
-    assert "about a quarter of what the simulation promises at 5 % risk" in told("simulated")
+    assert "imulated" not in told(blocks)
+    simulated = told(report_blocks(replace(results, data={**results.data, "people": "simulated"})))
+    assert "**Simulated users.**" in simulated
+    assert "about a quarter of what the simulation promises at 5 % risk" in simulated
 
 
-def test_the_sentence_comes_first_then_the_picture_then_the_table(results: Results) -> None:
-    first = [type(block).__name__ for block in report_blocks(results)]
+def test_the_sentence_comes_first_then_the_picture_then_the_table(blocks: list[Block]) -> None:
+    first = [type(block).__name__ for block in blocks]
     assert first[:5] == ["Heading", "Text", "Picture", "Table", "Points"]
 
 
@@ -140,8 +146,8 @@ def test_a_phone_has_pictures_of_its_own_and_tables_row_by_row(folder: Path) -> 
     assert 'data-of="people found"' in page
 
 
-def test_every_setting_stands_in_the_tables_and_in_latex(folder: Path, results: Results) -> None:
-    shown = [block for block in report_blocks(results) if isinstance(block, Table)]
+def test_every_setting_stands_in_the_tables_and_in_latex(folder: Path, results: Results, blocks: list[Block]) -> None:
+    shown = [block for block in blocks if isinstance(block, Table)]
     names = {(row[0], row[1]) for table in shown for row in table.rows if len(row) > 1}
     assert {(row["method"], row["params"]) for row in results.rows} <= names
     text = (folder / "table.tex").read_text()
@@ -149,13 +155,14 @@ def test_every_setting_stands_in_the_tables_and_in_latex(folder: Path, results: 
     assert text.count("{") == text.count("}")
 
 
-def test_pictures_mark_intervals_controls_and_each_setting(results: Results, folder: Path) -> None:
+def test_pictures_mark_intervals_controls_and_each_setting(results: Results, folder: Path, blocks: list[Block]) -> None:
     drawn = (folder / "precision-risk.svg").read_text()
     for row in results.rows:
         name = f"{row['method']} {row['params']}".strip()
         assert f"{name}: ap10 {row['ap10']:.3f}" in drawn
-    pictures = [block for block in report_blocks(results) if isinstance(block, Picture)]
+    pictures = [block for block in blocks if isinstance(block, Picture)]
     assert [picture.name for picture in pictures][:3] == ["precision-risk", "kept-risk", "precision-inference"]
+    assert all(isinstance(alt.Chart.from_dict(picture.description), alt.LayerChart) for picture in pictures)
 
 
 def test_the_report_of_the_same_results_is_the_same(folder: Path, results: Results, tmp_path: Path) -> None:
