@@ -3,10 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
 BIN = $(VENV)/bin
+SITE = docs/_build/html
+INSTALL = $(BIN)/python -m pip install --progress-bar on --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: serve test lint docs bench clean
+.PHONY: serve test lint docs figures bench clean
 
 serve: $(VENV)/.serve
+	@if [ ! -e $(SITE)/index.html ] && $(BIN)/python -c "import furo, myst_parser" 2>/dev/null; then $(MAKE) docs; fi
+	@echo "Starting the server: the first start brings data and builds an index."
 	$(BIN)/shoal serve --port $(PORT)
 
 test: $(VENV)/.test
@@ -20,24 +24,38 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format .
 	$(BIN)/mypy
 
-docs: $(VENV)/.serve
+docs: $(VENV)/.docs
 	$(BIN)/shoal methods --markdown > docs/methods.md
 	$(BIN)/shoal measures --markdown > docs/measures.md
+	$(BIN)/python -P -m sphinx -W --keep-going -q docs $(SITE)
+	@echo "The documentation is at $(SITE)/index.html, and under /docs of a server."
+
+figures: $(VENV)/.serve
+	$(BIN)/shoal evaluate --config docs/figures.toml --out build/figures
+	cp build/figures/results.csv docs/figures.csv
 
 bench: $(VENV)/.serve
 	$(BIN)/shoal bench
 
 $(VENV)/.made:
+	@echo "Making a virtual environment in $(VENV) ..."
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
 $(VENV)/.serve: $(VENV)/.made pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@echo "Installing Shoal and the libraries that it needs (some 300 MB the first time) ..."
+	$(INSTALL) --editable .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+$(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing what builds the documentation ..."
+	$(INSTALL) --editable '.[docs]'
 	touch $@ $(VENV)/.serve
 
+$(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing Shoal and what tests it ..."
+	$(INSTALL) --editable '.[dev]'
+	touch $@ $(VENV)/.serve $(VENV)/.docs
+
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build dist docs/_build docs/made *.egg-info

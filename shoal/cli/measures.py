@@ -4,7 +4,7 @@ import argparse
 import textwrap
 from collections.abc import Sequence
 
-from shoal.cli.options import markdown_table, print_json
+from shoal.cli.options import print_json
 from shoal.evaluation.measures.base import HEADINGS, Measure
 from shoal.evaluation.measures.registry import describe, find_measure, measures
 
@@ -13,7 +13,7 @@ _THOROUGH = "runs the method once more: only where it is asked for, by --measure
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="tell of this measure only (its name, or a column of results.csv)")
-    parser.add_argument("--markdown", action="store_true", help="as the table of docs/measures.md")
+    parser.add_argument("--markdown", action="store_true", help="as the page docs/measures.md")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_measures)
 
@@ -48,19 +48,23 @@ def _print_measure(measure: Measure) -> None:
 
 
 def measures_page(chosen: Sequence[Measure]) -> str:
-    """The page of the documents: a table for each heading."""
-    parts = ["# Measures", "Every column of `results.csv`. This page is `shoal measures --markdown`."]
+    """The page of the documents: a section for each heading, and in it one for each measure."""
+    parts = ["# What is measured", "Every column of `results.csv`. This page is `shoal measures --markdown`."]
     for heading in HEADINGS:
-        rows = [_row(measure) for measure in chosen if measure.heading == heading]
-        if rows:
-            header = ["measure", "what it says", "formula", "better", "range", "from"]
-            parts += [f"## {heading.capitalize()}", markdown_table(rows, header)]
+        found = [measure for measure in chosen if measure.heading == heading]
+        if found:
+            parts += [f"## {heading.capitalize()}", *(_section(measure) for measure in found)]
     return "\n\n".join(parts) + "\n"
 
 
-def _row(measure: Measure) -> list[object]:
+def _section(measure: Measure) -> str:
     told = describe(measure)
-    names = ", ".join(f"`{column.name}`" for column in measure.columns)
-    title = f"**{told['title']}** {names}"
-    formula = f"{told['formula']} ({_THOROUGH})" if measure.thorough else told["formula"]
-    return [title, told["says"], formula, measure.better, measure.range, measure.paper]
+    better = "neither way is better" if measure.better == "neither" else f"{measure.better} is better"
+    lines = [
+        f"- Formula: {told['formula']}",
+        f"- Range: {measure.range}; {better}",
+        *([f"- Paper: {measure.paper}"] if measure.paper else []),
+        *([f"- Cost: {_THOROUGH}"] if measure.thorough else []),
+        f"- Columns: {', '.join(f'`{column.name}`' for column in measure.columns)}",
+    ]
+    return f"### {told['title']}\n\n{told['says']}\n\n" + "\n".join(lines)

@@ -54,6 +54,10 @@ def methods_page(chosen: Sequence[MethodInfo]) -> str:
             f"- Protects: {info.protects}\n- Does not protect: {info.does_not_protect}"
         )
         if info.parameters:
-            rows = [(f"`{p.name}`", p.help, p.range, p.default, p.more_private) for p in info.parameters]
-            parts.append(markdown_table(rows, ["parameter", "what it does", "range", "default", "more private"]))
+            parts.append(parameter_table(info))
     return "\n\n".join(parts) + "\n"
+
+
+def parameter_table(info: MethodInfo) -> str:
+    rows = [(f"`{p.name}`", p.help, p.range, p.default, p.more_private) for p in info.parameters]
+    return markdown_table(rows, ["parameter", "what it does", "range", "default", "more private"])

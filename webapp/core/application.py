@@ -35,6 +35,7 @@ from shoal.webapp.searcher import (
     attack_map,
     document,
     knows,
+    manual,
     mine,
     pages,
     people,
@@ -45,7 +46,7 @@ from shoal.webapp.searcher import (
 )
 
 # Each adds its routes to the pages when it is imported.
-PAGES = (start, search, why, people, knows, attack, attack_map, answer, mine, document, token)
+PAGES = (start, search, why, people, knows, attack, attack_map, answer, mine, document, token, manual)
 PANEL = (login, overview, methods, runs, compare, releases, evaluations, data, accounts, audit, operator_tokens)
 OF_PROGRAMS = (access,)  # adds to the operator's API
 csrf = CSRFProtect()
