@@ -42,6 +42,7 @@ class MethodInfo:
     protects: str  # one sentence
     does_not_protect: str  # one sentence
     randomness: Literal["public", "secret"] = "public"  # secret: whoever knew the seed could undo it
+    sensitive: bool = False  # whether it must be told which terms are private
     parameters: Parameters = ()  # those that the class declares as its attributes
 
 

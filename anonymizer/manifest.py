@@ -5,7 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -100,13 +100,23 @@ def make_manifest(made: Anonymized, method: Method, log: QueryLog, seed: int, fi
         parameters=dict(method.settings),
         claim=made.claim,
         seed=None if method.info.randomness == "secret" else seed,
-        digests={"log": log.digest(), "code": code_digest(method), **method.knowledge.digests, **files},
+        digests={
+            "log": log.digest(),
+            "code": code_digest(method),
+            **digests_of(method.knowledge, method.info.sensitive),
+            **files,
+        },
         users=len(log.users),
         groups=len(made.release),
         suppressed=made.suppressed,
         version=version("shoal"),
         blend=None if made.blend is None else asdict(made.blend),
     )
+
+
+def digests_of(knowledge: Knowledge, sensitive: bool) -> dict[str, str]:
+    """What a release rests on besides its log; the sensitive terms where its method knows any."""
+    return {**knowledge.digests, **({"sensitive": knowledge.sensitive.digest} if sensitive else {})}
 
 
 def code_digest(method: Method) -> str:
@@ -158,7 +168,7 @@ def _parsed(data: object, method_of: MethodOf) -> Manifest:
         parameters=_settings(found["parameters"], method),
         claim=Claim(text_of(claim["id"]), _values(claim["values"])),
         seed=count_of(found["seed"]) if "seed" in found else None,
-        digests=_digests(found["digests"]),
+        digests=_digests(found["digests"], method),
         users=count_of(found["users"]),
         groups=count_of(found["groups"]),
         suppressed=Suppressed(count_of(suppressed["occurrences"]), count_of(suppressed["users"])),
@@ -192,8 +202,9 @@ def _values(given: object) -> dict[str, Value]:
     return given
 
 
-def _digests(given: object) -> dict[str, str]:
-    found = keys_of(given, {"log", "code", "taxonomy", "dictionary"}, frozenset({"directory", "wordnet", *PUBLIC}))
+def _digests(given: object, method: type[Method]) -> dict[str, str]:
+    needed = {"log", "code", "taxonomy", "dictionary", *(["sensitive"] if method.info.sensitive else [])}
+    found = keys_of(given, needed, frozenset({"directory", "wordnet", *PUBLIC}))
     for name, digest in found.items():
         if not isinstance(digest, str) or not _HEX.fullmatch(digest):
             raise ValueError(f"{digest!r:.80} is no sha-256 of {name}")
@@ -216,14 +227,27 @@ def _written(claim: Claim) -> str:
 def check_knowledge(manifest: Manifest, given: Knowledge) -> Knowledge:
     """The knowledge that a release was made with; another taxonomy, directory or WordNet is an error.
 
-    A directory need not be there: no claim rests on it, but whoever runs the method again must bring it.
+    A directory need not be there: no claim rests on it, but whoever runs the method again must bring it. Nor need a
+    file of sensitive terms, without which a release can be used; whoever verifies it must bring that.
     """
-    known = Knowledge(given.taxonomy_file, _dictionary(manifest, given), directory_file=given.directory_file)
+    known = replace(given, dictionary_name=_dictionary(manifest, given))
     for name, bring in _BRING.items():
         said, found = manifest.digests.get(name), known.digests.get(name)
         if said != found and not (name == "directory" and found is None):
             raise InputError(f"this is another {name} than the one that the release was made with: {bring}")
+    if given.sensitive_file is not None:
+        check_sensitive(manifest, known)
     return known
+
+
+def check_sensitive(manifest: Manifest, known: Knowledge) -> None:
+    """The terms that count as private are those that they were when the release was made."""
+    said = manifest.digests.get("sensitive")
+    if said is not None and said != known.sensitive.digest:
+        raise InputError(
+            "these are other sensitive terms than those that the release was made with: give its file by --sensitive, "
+            "or none where it was made with ours"
+        )
 
 
 _BRING = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from shoal.anonymizer.base import CATALOGUE, Assignment, Method
 from shoal.anonymizer.claims import Evidence, Verdict, broken, find_verifier, sentence, verify
 from shoal.anonymizer.claims.catalogue import verify_means, verify_terms
-from shoal.anonymizer.manifest import MANIFEST, Manifest
+from shoal.anonymizer.manifest import MANIFEST, Manifest, check_sensitive
 from shoal.anonymizer.publish import FEWEST_USERS, with_average
 from shoal.anonymizer.registry import find_method
 from shoal.anonymizer.release_files import StoredRelease, write_release
@@ -23,6 +23,7 @@ def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
     manifest = stored.manifest
     if log.digest() != manifest.digests["log"]:
         raise InputError("this is another log than the one that was anonymized: give that one by --log")
+    check_sensitive(manifest, stored.knowledge)
     if fault := _miscounted(stored, log):
         return replace(broken(fault), sentence=sentence(manifest.claim))
     evidence = Evidence(stored.release, stored.assignment, manifest.suppressed, log, stored.knowledge)

@@ -85,7 +85,7 @@ def reorder_lines(folder: Folder, rng: Adversary) -> bool:
 def renumber_provenance(folder: Folder, rng: Adversary) -> bool:
     """What no claim rests on (seed, version, code), and digests on which it does."""
     manifest, digest = folder.manifest, f"{rng.getrandbits(256):064x}"
-    name = rng.choice(["seed", "version", "code", "log", "taxonomy", "dictionary"])
+    name = rng.choice(["seed", "version", "code", "log", "taxonomy", "dictionary", "sensitive"])
     if name == "seed" and "seed" in manifest:
         manifest["seed"] = rng.randrange(10**6)
     elif name in ("seed", "version"):

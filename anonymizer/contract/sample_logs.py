@@ -17,6 +17,7 @@ INTERESTS = (
     ("football score", "football team", "baseball glove", "tennis racket", "football stadium", "soccer ball"),
     ("heart disease", "doctor hospital", "diabetes diet", "back pain", "hospital nurse", "cancer treatment"),
 )
+_ILLNESSES = ("cancer", "diabetes", "asthma", "malaria", "cancer epilepsy")
 EVERYBODY = ("weather", "news", "map", "music video")
 _START = 1_141_171_200  # 2006-03-01, the first day of AOL's log
 _HOUR = 3600
@@ -55,6 +56,7 @@ def awkward_logs() -> dict[str, QueryLog]:
         "users who share no term": log_of([(f"user{i}", f"{words[701 * i]} {words[701 * i + 9]}") for i in range(12)]),
         "one query per user": log_of([(f"user{i}", INTERESTS[i % 2][0]) for i in range(12)]),
         "the same query many times": log_of([*ordinary, *[("user0", "red wine")] * 200]),
+        "terms that are all sensitive": log_of([(f"user{i}", f"{_ILLNESSES[i % 5]} pain") for i in range(15)]),
         "terms that no taxonomy knows": log_of([(f"user{i}", f"zzyzxq{i % 3} qxqxq") for i in range(12)]),
         "users of whom some have no known term": log_of([*ordinary, ("stranger", "qxqxq"), ("silent", "the of a")]),
         "one user with 10,000 terms": log_of([*ordinary, ("reader", many)]),
@@ -71,15 +73,20 @@ GOODS = (
 
 
 def tampering_logs(folder: Path) -> list[tuple[QueryLog, Knowledge]]:
-    """Small logs with repeated queries and users without a term, under WordNet and under Liu & Wang's tree of goods."""
-    tree = folder / "goods.tsv"
+    """Small logs with repeated queries and users without a term, under WordNet and under Liu & Wang's tree of goods.
+
+    Of each, some terms are private, and most are public.
+    """
+    tree, private = folder / "goods.tsv", folder / "private.tsv"
+    private.write_text("".join(f"{term}\n" for term in ("beer", "helmet", "ferry", "vineyard", "vino", "pants")))
     edges = [edge.split(" ") for edge in GOODS.split(", ")]
     tree.write_text("".join(f"{child}\t{parent}\n" for child, parent in edges))
     goods = [child for child, _ in edges if child.islower()]
     rng = np.random.default_rng(5)
     interests = [rng.choice([*INTERESTS[u % 3], *EVERYBODY], 6).tolist() for u in range(15)]
     shopping = [[" ".join(rng.choice(goods[u % 3 :], 2)) for _ in range(3)] for u in range(15)]
-    return [(_repeating_log(interests), Knowledge()), (_repeating_log(shopping), Knowledge(tree))]
+    known = Knowledge(sensitive_file=private)
+    return [(_repeating_log(interests), known), (_repeating_log(shopping), replace(known, taxonomy_file=tree))]
 
 
 def _repeating_log(queries: list[list[str]]) -> QueryLog:

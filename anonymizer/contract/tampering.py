@@ -180,7 +180,8 @@ def what_is_wrong(folder: Folder, world: World, place: Path) -> str:
 def _verify(place: Path, world: World) -> tuple[bool, str, bool]:
     """What the program says: accepted or not, why, and whether it crashed."""
     try:
-        verdict = verify_stored(read_release(place, method=world.method), world.log)
+        known = Knowledge(sensitive_file=world.knowledge.sensitive_file)
+        verdict = verify_stored(read_release(place, known, world.method), world.log)
     except InputError as error:
         return False, str(error), "\n" in str(error)
     except Exception as error:  # whatever it is, no release may bring it about

@@ -1,4 +1,4 @@
-"""What is known besides the log? The taxonomy, the senses of words, the dictionary and the topic directory."""
+"""What is known besides the log? The taxonomy, senses of words, the dictionary, topic directory, sensitive terms."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.dictionary import Dictionary, dictionary
 from shoal.corpus.knowledge.directory import SenseDirectory, TopicDirectory
 from shoal.corpus.knowledge.directory_files import directory_digest, read_directory
+from shoal.corpus.knowledge.sensitive import OURS, SensitiveTerms, read_sensitive
 from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_members, is_bag, read_taxonomy, wordnet_taxonomy
 from shoal.corpus.knowledge.wordnet import Hypernyms, load_wordnet
 from shoal.corpus.tokens import STOP_WORDS
@@ -22,12 +23,13 @@ class Knowledge:
 
     Without a taxonomy file it is WordNet's nouns; without a dictionary, any token where there is a topic directory
     (which was chosen because it knows what the taxonomy does not), else the leaves of the taxonomy; without a topic
-    directory, the taxonomy is the directory.
+    directory, the taxonomy is the directory; without a file of sensitive terms, they are ours, which WordNet lists.
     """
 
     taxonomy_file: Path | None = None
     dictionary_name: str = ""  # one of DICTIONARIES; empty: what fits the files
     directory_file: Path | None = field(default=None, kw_only=True)
+    sensitive_file: Path | None = field(default=None, kw_only=True)
 
     @property
     def dictionary(self) -> str:
@@ -66,6 +68,15 @@ class Knowledge:
             return read_directory(self.directory_file, self.words)
         names = self.taxonomy.labels if self.taxonomy_file else load_wordnet().synsets
         return SenseDirectory(self.senses, self.hypernym, names)
+
+    @cached_property
+    def sensitive(self) -> SensitiveTerms:
+        """The terms that methods treat as private. Our own list names nodes of WordNet, whatever the taxonomy is."""
+        if self.sensitive_file is not None:
+            return read_sensitive(self.sensitive_file, self.taxonomy, self.words)
+        ours = read_sensitive(OURS, wordnet_taxonomy(), self.words)
+        resting_on = f"{ours.digest} {load_wordnet().digest}"  # the words below a node are another WordNet's others
+        return SensitiveTerms(ours.terms, hashlib.sha256(resting_on.encode()).hexdigest())
 
     @cached_property
     def digests(self) -> dict[str, str]:

@@ -55,34 +55,35 @@ def against_literal() -> list[Row]:
     ]  # fmt: skip
 
 
-def growth(method: str, sizes: tuple[int, ...], exponent: float, progress: Progress) -> list[Row]:
+def growth(method: str, sizes: tuple[int, ...], exponent: float, progress: Progress, parameter: str = "k") -> list[Row]:
     """The fitted exponent over the sizes, and time and memory at each; each size in a fresh process.
 
-    The exponent is judged by processor time, since both methods use one core and other programs stretch the clock
-    unevenly; the exponent by the clock stands beside it. The limits of time are by the clock.
+    The exponent is judged by processor time, since these methods use one core and other programs stretch the clock
+    unevenly; the exponent by the clock stands beside it. The limits of time are by the clock. `parameter` is the size
+    of a group.
     """
     measured = []
     for done, size in enumerate(sizes):
         progress(done + 1, len(sizes) + 1, f"{method}: {size:,} transactions")
-        (processor, clock), _, megabytes = in_own_process(seconds_of, method, size)
+        (processor, clock), _, megabytes = in_own_process(seconds_of, method, size, parameter)
         measured.append((processor, clock, megabytes))
     fitted = fitted_exponent(sizes, [processor for processor, _, _ in measured])
     by_clock = fitted_exponent(sizes, [clock for _, clock, _ in measured])
-    rows = [Row(f"{method}, k=5, growth", f"{sizes[0]:,} to {sizes[-1]:,}", f"exponent <= {exponent}",
+    rows = [Row(f"{method}, {parameter}=5, growth", f"{sizes[0]:,} to {sizes[-1]:,}", f"exponent <= {exponent}",
                 f"{fitted:.2f} in processor time ({by_clock:.2f} by the clock)", fitted <= exponent)]  # fmt: skip
     for size, (_, clock, megabytes) in zip(sizes, measured, strict=True):
-        reached = f"{clock:.1f} s, {megabytes:,.0f} MB"
-        rows.append(Row(f"{method}, k=5", f"{size:,} transactions", f"{MINUTES} min, {MEGABYTES:,} MB", reached,
-                        clock <= 60 * MINUTES and megabytes <= MEGABYTES))  # fmt: skip
+        reached, limit = f"{clock:.1f} s, {megabytes:,.0f} MB", f"{MINUTES} min, {MEGABYTES:,} MB"
+        holds = clock <= 60 * MINUTES and megabytes <= MEGABYTES
+        rows.append(Row(f"{method}, {parameter}=5", f"{size:,} transactions", limit, reached, holds))
     return rows
 
 
-def seconds_of(method: str, size: int) -> tuple[float, float]:
+def seconds_of(method: str, size: int, parameter: str = "k") -> tuple[float, float]:
     """Processor and wall seconds of one release, each the best of as many runs at every size.
 
     Compiling and reading WordNet are not counted.
     """
-    grouping = make_method(method, {"k": SETTINGS["k"]})
+    grouping = make_method(method, {parameter: SETTINGS["k"]})
     assert isinstance(grouping, ProfileMethod)
     grouping.anonymize(zipf_profiles(50))
     profiles = zipf_profiles(size)

@@ -34,14 +34,16 @@ class Experiment:
     engine: str = "auto"
     taxonomy: str = ""
     directory: str = ""
+    sensitive: str = ""
     dictionary: str = ""
     strict: bool = False
     columns: str = ""  # of the log, where its heading does not tell them: user=NAME,query=NAME
     encoding: str = ""  # of the log, where it is not UTF-8
 
     def knowledge(self) -> Knowledge:
-        taxonomy, directory = (Path(name) if name else None for name in (self.taxonomy, self.directory))
-        return Knowledge(taxonomy, dictionary_name=self.dictionary, directory_file=directory)
+        names = (self.taxonomy, self.directory, self.sensitive)
+        taxonomy, directory, sensitive = (Path(name) if name else None for name in names)
+        return Knowledge(taxonomy, dictionary_name=self.dictionary, directory_file=directory, sensitive_file=sensitive)
 
     def read_log(self, progress: Progress) -> tuple[QueryLog, Rejected]:
         """The log, and its rows that could not be read."""
@@ -114,3 +116,5 @@ def _check(made: Experiment) -> None:
         _ = known.taxonomy
     if made.directory:
         _ = known.directory
+    if made.sensitive:
+        _ = known.sensitive

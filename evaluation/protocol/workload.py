@@ -125,11 +125,11 @@ def _queries(experiment: Experiment, test: QueryLog, index: Index, folder: Path,
 
 
 def _digest(experiment: Experiment, logs: Sequence[QueryLog], index: list[object]) -> str:
-    files = [name for name in (experiment.taxonomy, experiment.directory) if name]
+    files = [name for name in (experiment.taxonomy, experiment.directory, experiment.sensitive) if name]
     parts = [
         *(log.digest() for log in logs), *index, experiment.knowledge().dictionary,
         *(hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in files),
-        bool(experiment.taxonomy), bool(experiment.directory),
+        bool(experiment.taxonomy), bool(experiment.directory), bool(experiment.sensitive),
         code_digest("corpus", "search", "anonymizer", "evaluation"),
     ]  # fmt: skip
     return _sha256(parts)

@@ -322,4 +322,5 @@ def _measured_on(results: Results) -> str:
         f"{number(data['evaluated_queries'])} test queries ({number(data['queries_with_too_few_candidates'])} left out "
         f"for want of candidates), seed{'s' if len(seeds) > 1 else ''} {listed([str(seed) for seed in seeds])}. "
         "Profiles are made from the first 70 % of each person's queries; the rest are the test."
+        f"{' ' + data['sensitive'] + '.' if 'sensitive' in data else ''}"
     )

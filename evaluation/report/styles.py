@@ -34,6 +34,7 @@ SHAPES = {
     "hourglass": _polygon((-.85, -.9), (.85, -.9), (.15, 0), (.85, .9), (-.85, .9), (-.15, 0)),
     "bow": _polygon((-.9, -.85), (0, -.15), (.9, -.85), (.9, .85), (0, .15), (-.9, .85)),
     "chevron": _polygon((-.9, .1), (0, -.8), (.9, .1), (.9, .8), (0, -.05), (-.9, .8)),
+    "house": _polygon((0, -1), (.85, -.2), (.85, .9), (-.85, .9), (-.85, -.2)),
     "bar": _polygon((-1, -.35), (1, -.35), (1, .35), (-1, .35)),
     "post": _polygon((-.35, -1), (.35, -1), (.35, 1), (-.35, 1)),
     "kite": _polygon((0, -1), (.7, -.35), (0, 1), (-.7, -.35)),
@@ -64,6 +65,7 @@ METHODS = {
     "murmur": Style(COLOURS[9], SHAPES["hourglass"], DASHES[2]),
     "floc": Style(COLOURS[1], SHAPES["chevron"], DASHES[4]),
     "device": Style(COLOURS[0], SHAPES["bow"], DASHES[3]),
+    "cahd": Style(COLOURS[2], SHAPES["house"], DASHES[5]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.

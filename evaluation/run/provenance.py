@@ -7,6 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from shoal.anonymizer.manifest import digests_of
+from shoal.anonymizer.registry import find_method
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting, written
 from shoal.evaluation.protocol.workload import Workload
@@ -17,7 +19,8 @@ LAYERS = ("corpus", "search", "anonymizer", "evaluation")
 
 def provenance(experiment: Experiment, workload: Workload, risk: str = "") -> dict[str, Any]:
     """All that the results depend on. Where they were written, and by how many processes, changes nothing in them."""
-    known = experiment.knowledge().digests
+    sensitive = any(find_method(setting.method).info.sensitive for setting in experiment.settings)
+    known = digests_of(experiment.knowledge(), sensitive)
     return {
         "version": version("shoal"),
         "command": command(experiment, risk),
@@ -39,6 +42,7 @@ def command(experiment: Experiment, risk: str = "") -> str:
         "engine": "" if experiment.engine == "auto" else experiment.engine,
         "taxonomy": Path(experiment.taxonomy).name,
         "directory": Path(experiment.directory).name,
+        "sensitive": Path(experiment.sensitive).name,
         "dictionary": experiment.dictionary,
         "risk": risk,
     }

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
+from shoal.anonymizer.registry import find_method
+from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.measures.base import BlendMeasure, Measure, RankingMeasure, Served, ServedMeasure
@@ -216,7 +218,7 @@ def _digested(names: pl.Series) -> np.ndarray:
 def _told(experiment: Experiment) -> Row:
     """The experiment as data; paths only by their last part, which is all that concerns others."""
     told = asdict(experiment) | {"settings": [str(setting) for setting in experiment.settings]}
-    for name in ("corpus", "log", "taxonomy", "directory"):
+    for name in ("corpus", "log", "taxonomy", "directory", "sensitive"):
         told[name] = Path(told[name]).name
     return told
 
@@ -227,5 +229,13 @@ def _data(run: Run) -> Row:
         "users": len(work.train.users), "events": len(work.train) + len(work.test), "profile_events": len(work.train),
         "evaluated_users": len(work.users), "evaluated_queries": len(work.queries),
         "queries_with_too_few_candidates": work.queries.left_out, "users_without_profile": work.without_profile,
-        "rejected_rows": len(run.rejected), "people": work.train.people,
+        "rejected_rows": len(run.rejected), "people": work.train.people, **_sensitive(run),
     }  # fmt: skip
+
+
+def _sensitive(run: Run) -> Row:
+    """How many terms of the log are sensitive, where a method treats some so."""
+    if not any(find_method(setting.method).info.sensitive for setting in run.experiment.settings):
+        return {}
+    knowledge = run.experiment.knowledge()
+    return {"sensitive": knowledge.sensitive.told(build_profiles(run.workload.train, knowledge.words))}

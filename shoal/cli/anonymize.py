@@ -17,6 +17,7 @@ from shoal.cli.options import (
     tell_read,
 )
 from shoal.corpus.errors import InputError
+from shoal.corpus.profiles import build_profiles
 from shoal.experiments import open_corpus
 from shoal.notebook import anonymize, load, refuse_existing
 
@@ -58,6 +59,8 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
 def run_anonymize(options: argparse.Namespace) -> None:
     refuse_existing(options.out, options.force)  # before any work is done
     method = make_method(options.method, parse_settings(options.set), knowledge_of(options))
+    if options.sensitive and not method.info.sensitive:
+        raise InputError(f"{method.info.id} knows no sensitive terms and treats all alike: leave --sensitive away")
     if options.previous is not None:
         method = method.after(load(options.previous).assignment)
     with bar() as progress:
@@ -72,6 +75,8 @@ def run_anonymize(options: argparse.Namespace) -> None:
         return
     print(f"{manifest.users} users, {manifest.groups} published profiles in {options.out}")
     print(f"suppressed: {made.suppressed.occurrences} occurrences, {made.suppressed.users} users left with nothing")
+    if method.info.sensitive:
+        print(method.knowledge.sensitive.told(build_profiles(log, method.knowledge.words)))
     if made.blend is not None:
         print(f"where it ranks, a profile weighs {made.blend.profile:g} and everyone's average {made.blend.everyone:g}")
     print(f"to be checked by `shoal verify {options.out} --log {options.log}`: {sentence(made.claim)}")

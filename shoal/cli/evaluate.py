@@ -102,6 +102,7 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
         "engine",
         "taxonomy",
         "directory",
+        "sensitive",
         "dictionary",
     ):
         value = getattr(options, name)
@@ -156,7 +157,7 @@ def _print_results(results: Results, folder: Path) -> None:
 SHOWN = ("design", "method", "params", "people", "ap10", "ap10_low", "ap10_high", "help_kept", "linkage5")
 _OF_LOGS = (
     *("corpus", "log", "columns", "encoding", "config", "risk", "figures", "queries", "victims", "measures"),
-    *("engine", "taxonomy", "directory", "dictionary"),
+    *("engine", "taxonomy", "directory", "sensitive", "dictionary"),
 )
 
 

@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run_measure(options: argparse.Namespace) -> None:
     wanted = columns_named(name.strip() for name in (options.measures or "").split(",") if name.strip())
-    made = load(options.release, knowledge=Knowledge(options.taxonomy, options.dictionary))
+    made = load(options.release, knowledge=_given(options))
     knowledge = made.method.knowledge
     if options.directory:  # the words stay those that the release was made with
         knowledge = replace(knowledge, dictionary_name=knowledge.dictionary, directory_file=options.directory)
@@ -77,6 +77,10 @@ def run_measure(options: argparse.Namespace) -> None:
         if rows:
             print()
             print_table([list(asdict(row).values()) for row in rows], [field.name for field in fields(rows[0])])
+
+
+def _given(options: argparse.Namespace) -> Knowledge:
+    return Knowledge(options.taxonomy, options.dictionary, sensitive_file=options.sensitive)
 
 
 def _worst_off(release: MeasuredRelease, most: int) -> tuple[list[AtRisk], list[RiskBy]]:

@@ -42,6 +42,9 @@ def add_knowledge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--directory", type=Path, help="a topic directory: DMOZ content.rdf or path<TAB>title<TAB>description lines"
     )
+    parser.add_argument(
+        "--sensitive", type=Path, help="a file of terms that are private: a term or a label of the taxonomy per line"
+    )
     parser.add_argument("--dictionary", choices=DICTIONARIES, default="", help="which tokens count as terms")
 
 
@@ -95,11 +98,18 @@ def whole_number(option: str, least: int) -> Callable[[str], int]:
 
 
 def knowledge_of(options: argparse.Namespace) -> Knowledge:
-    known = Knowledge(options.taxonomy, dictionary_name=options.dictionary, directory_file=options.directory)
+    known = Knowledge(
+        options.taxonomy,
+        dictionary_name=options.dictionary,
+        directory_file=options.directory,
+        sensitive_file=options.sensitive,
+    )
     if options.taxonomy:
         _ = known.taxonomy  # a bad file is refused before any work is done
     if options.directory:
         _ = known.directory
+    if options.sensitive:
+        _ = known.sensitive
     return known
 
 

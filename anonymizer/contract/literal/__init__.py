@@ -91,9 +91,16 @@ class Definition:
 
 def definitions() -> dict[str, Definition]:
     """Definitions by the id of their claim."""
-    from shoal.anonymizer.contract.literal import groups, microaggregation, queries, transactions, vocabularies
+    from shoal.anonymizer.contract.literal import (
+        groups,
+        microaggregation,
+        queries,
+        sensitive,
+        transactions,
+        vocabularies,
+    )
 
-    own = (groups, microaggregation, queries, transactions, vocabularies)
+    own = (groups, microaggregation, queries, sensitive, transactions, vocabularies)
     return {id: definition for module in own for id, definition in module.OWN.items()} | DEFINITIONS
 
 

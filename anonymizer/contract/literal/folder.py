@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,9 @@ def _is_manifest(folder: Folder, known: Mapping[str, type[Method]], log: QueryLo
         return False
     if not all(_is_count(number, 0) for number in (*counts, *left_out.values())):
         return False
-    return _is_version(found["version"]) and _is_promised(found, method) and _are_digests(folder, log, knowledge)
+    if not _is_version(found["version"]) or not _is_promised(found, method):
+        return False
+    return _are_digests(folder, log, knowledge, method.info.sensitive)
 
 
 def _is_count(thing: object, least: int) -> bool:
@@ -145,22 +147,24 @@ def _is_allowed(value: object, allowed: Range[Value]) -> bool:
     return value == value and abs(value) != float("inf") and low <= value <= high
 
 
-def _are_digests(folder: Folder, log: QueryLog, knowledge: Knowledge) -> bool:
+def _are_digests(folder: Folder, log: QueryLog, knowledge: Knowledge, sensitive: bool) -> bool:
     """Of all that the claim rests on; that of the code is any, for a newer program checks what an older one made."""
-    found = folder.manifest["digests"]
+    found, known = folder.manifest["digests"], knowledge.digests
     if not isinstance(found, dict) or "code" not in found:
         return False
     code = found["code"]
     is_code = isinstance(code, str) and len(code) == 64 and set(code) <= set("0123456789abcdef")
     rest = {name: digest for name, digest in found.items() if name != "code"}
-    return is_code and rest == {"log": log.digest(), **knowledge.digests, **folder.public_digests()}
+    if sensitive:
+        known = {**known, "sensitive": knowledge.sensitive.digest}
+    return is_code and rest == {"log": log.digest(), **known, **folder.public_digests()}
 
 
 def knowledge_of(folder: Folder, place: Path, made_with: Knowledge) -> Knowledge | None:
     """What the folder was made with, by its own tree; nothing if that is no tree."""
     if folder.taxonomy is None:
         return None if made_with.taxonomy_file else made_with
-    known = Knowledge(place / TAXONOMY, made_with.dictionary)
+    known = replace(made_with, taxonomy_file=place / TAXONOMY, dictionary_name=made_with.dictionary)
     try:
         _ = known.taxonomy
     except InputError:

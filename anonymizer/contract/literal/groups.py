@@ -26,13 +26,13 @@ def are_means(case: Case, of_one: bool = False) -> bool:
 
 
 def _is_mean(case: Case, name: str, of_one: bool) -> bool:
-    return _are_weights(case.terms[name], _means(case, name, of_one))
+    return are_weights(case.terms[name], _means(case, name, of_one))
 
 
-def _are_weights(published: dict[str, float], exact: dict[str, Fraction]) -> bool:
+def are_weights(published: dict[str, float], exact: dict[str, Fraction]) -> bool:
     if exact.keys() != published.keys():
         return False
-    return all(published[term] in (float(x), _written(x)) for term, x in exact.items())
+    return all(published[term] in (float(x), written(x)) for term, x in exact.items())
 
 
 def _means(case: Case, name: str, of_one: bool) -> dict[str, Fraction]:
@@ -44,10 +44,10 @@ def _means(case: Case, name: str, of_one: bool) -> dict[str, Fraction]:
 
 def mean_profile(case: Case, name: str) -> dict[str, float]:
     means = _means(case, name, of_one=case.values.get("representative") == "union")
-    return {term: _written(x) for term, x in means.items()}
+    return {term: written(x) for term, x in means.items()}
 
 
-def _written(x: Fraction) -> float:
+def written(x: Fraction) -> float:
     return float(x) if x.denominator == 1 else float(f"{float(x):.{DIGITS}g}")
 
 
@@ -96,7 +96,7 @@ def terms_in_common(case: Case) -> bool:
         return False
     if not all(case.bags[user] for users in case.members.values() for user in users):
         return False
-    return all(_are_weights(case.terms[name], _held(case, name)) for name in case.terms)
+    return all(are_weights(case.terms[name], _held(case, name)) for name in case.terms)
 
 
 def typed_alone(case: Case) -> int:
@@ -108,7 +108,7 @@ def typed_alone(case: Case) -> int:
 
 
 def held_profile(case: Case, name: str) -> dict[str, float]:
-    return {term: _written(x) for term, x in _held(case, name).items()}
+    return {term: written(x) for term, x in _held(case, name).items()}
 
 
 def catalogue_of_terms(case: Case) -> bool:
@@ -123,7 +123,7 @@ def catalogue_of_terms(case: Case) -> bool:
     if case.terms or {term for term, _, _ in case.catalogue} != expected.keys():
         return False
     return all(
-        users == expected[term][0] and mean in (float(expected[term][1]), _written(expected[term][1]))
+        users == expected[term][0] and mean in (float(expected[term][1]), written(expected[term][1]))
         for term, users, mean in case.catalogue
     )
 

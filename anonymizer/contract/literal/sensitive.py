@@ -1,0 +1,52 @@
+"""When is nobody connected with a sensitive term? The privacy degree of CAHD, word by word."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from shoal.anonymizer.contract.literal import Case, Definition
+from shoal.anonymizer.contract.literal.groups import are_weights, written
+
+
+def private_terms(case: Case) -> set[str]:
+    return {term for bag in case.bags.values() for term in bag if term in case.knowledge.sensitive.terms}
+
+
+def hidden_terms(case: Case) -> set[str]:
+    """The sensitive terms that more than 1/p of the users who typed any term typed."""
+    bags = [bag for bag in case.bags.values() if bag]
+    p = int(case.values["p"])
+    return {term for term in private_terms(case) if sum(term in bag for bag in bags) * p > len(bags)}
+
+
+def _degree_profile(case: Case, name: str) -> dict[str, Fraction]:
+    """The public terms of a user, and of the sensitive ones the share among those who publish the same of them."""
+    private, hidden = private_terms(case), hidden_terms(case)
+    parts = {other: {s: w for s, w in terms.items() if s in private} for other, terms in case.terms.items()}
+    crowd = [user for other, part in parts.items() if part == parts[name] for user in case.members[other]]
+    shares = {s: Fraction(sum(s in case.bags[user] for user in crowd), len(crowd)) for s in private - hidden}
+    own = case.bags[case.members[name][0]]
+    exact = {term: Fraction(times) for term, times in own.items() if term not in private}
+    return exact | {s: share for s, share in shares.items() if share}
+
+
+def privacy_degree(case: Case) -> bool:
+    if case.generalized or not all(len(users) == 1 and case.bags[users[0]] for users in case.members.values()):
+        return False
+    if any(bag.keys() - hidden_terms(case) for bag in (case.bags[user] for user in case.outside)):
+        return False
+    private, p = private_terms(case), int(case.values["p"])
+    exact = {name: _degree_profile(case, name) for name in case.terms}
+    small = all(share * p <= 1 for profile in exact.values() for s, share in profile.items() if s in private)
+    return small and all(are_weights(case.terms[name], exact[name]) for name in case.terms)
+
+
+def degree_profile(case: Case, name: str) -> Mapping[str, float]:
+    return {term: written(x) for term, x in _degree_profile(case, name).items()}
+
+
+def typed_hidden(case: Case) -> int:
+    hidden = hidden_terms(case)
+    return sum(times for bag in case.bags.values() for term, times in bag.items() if term in hidden)
+
+
+OWN = {"privacy-degree": Definition(privacy_degree, typed_hidden, degree_profile)}
