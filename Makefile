@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 SITE = docs/_build/html
 INSTALL = $(BIN)/python -m pip install --progress-bar on --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: serve test lint docs figures bench clean
+.PHONY: serve test lint docs figures bench wheel sbom clean
 
 serve: $(VENV)/.serve
 	@if [ ! -e $(SITE)/index.html ] && $(BIN)/python -c "import furo, myst_parser" 2>/dev/null; then $(MAKE) docs; fi
@@ -37,6 +37,13 @@ figures: $(VENV)/.serve
 bench: $(VENV)/.serve
 	$(BIN)/shoal bench
 
+wheel: docs
+	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+
+sbom: $(VENV)/.release
+	mkdir -p dist
+	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/sbom.json constraints.txt
+
 $(VENV)/.made:
 	@echo "Making a virtual environment in $(VENV) ..."
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +57,11 @@ $(VENV)/.serve: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing what builds the documentation ..."
 	$(INSTALL) --editable '.[docs]'
+	touch $@ $(VENV)/.serve
+
+$(VENV)/.release: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing what lists the libraries of a release ..."
+	$(INSTALL) --editable '.[release]'
 	touch $@ $(VENV)/.serve
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import DICTIONARIES
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.version import VERSION
 
 LARGEST = 2**53  # above, a number in JSON is another one in other programs
 PROFILES, MANIFEST, TAXONOMY = "profiles.jsonl", "manifest.json", "taxonomy.tsv"
@@ -109,7 +109,7 @@ def make_manifest(made: Anonymized, method: Method, log: QueryLog, seed: int, fi
         users=len(log.users),
         groups=len(made.release),
         suppressed=made.suppressed,
-        version=version("shoal"),
+        version=VERSION,
         blend=None if made.blend is None else asdict(made.blend),
     )
 

@@ -1,10 +1,10 @@
 """How is the site built? Sphinx with furo and MyST; what is declared becomes pages first (shoal/manual)."""
 
-from importlib.metadata import version as installed
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from shoal.corpus.version import VERSION
 from shoal.manual import links_within, write_pages
 from shoal.manual.site import without_inline_code
 
@@ -13,7 +13,7 @@ write_pages(HERE)
 
 project = "Shoal"
 author = "The maintainers of Shoal"
-version = release = installed("shoal")
+version = release = VERSION
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "methods.md", "common.md", "device.md", "floc.md", "murmur.md"]

@@ -1,13 +1,19 @@
 """Is everything under one name, `shoal`, when it is installed, and is nothing of the current folder ever imported?"""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from shoal.cli import make_parser
+from shoal.corpus.version import VERSION
 
 ROOT = Path(__file__).parent.parent
 LAYERS = ("corpus", "search", "anonymizer", "evaluation", "webapp")
@@ -26,6 +32,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
+    site = tree / "docs" / "_build" / "html"  # where `make docs` puts it
+    (site / "_static").mkdir(parents=True)
+    for name in ("index.html", "_static/manual.css"):
+        (site / name).write_text("built before")
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run([sys.executable, "-P", "-c", BUILD, str(folder)], cwd=tree, check=True, capture_output=True)
     return next(folder.glob("*.whl"))
@@ -74,6 +84,36 @@ def test_a_wheel_installs_one_name_and_every_file(wheel: Path) -> None:
         f"shoal/{path.relative_to(ROOT)}" for layer in LAYERS for path in (ROOT / layer).rglob("*") if _is_ours(path)
     }
     assert sorted(ours - held) == []
+
+
+def test_a_wheel_brings_the_documentation_that_was_built(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        assert {"shoal/webapp/site/index.html", "shoal/webapp/site/_static/manual.css"} <= set(archive.namelist())
+        described = next(name for name in archive.namelist() if name.endswith("METADATA"))
+        assert "Name: shoal-search\n" in archive.read(described).decode()
+
+
+def test_the_citation_is_of_this_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert f"version: {project['version']}\n" in (ROOT / "CITATION.cff").read_text()
+    assert project["version"] == VERSION
+
+
+def test_the_dockerfile_names_what_there_is() -> None:
+    said = (ROOT / "Dockerfile").read_text()
+    assert "wheel:" in (ROOT / "Makefile").read_text()
+    assert "make wheel" in said
+    start = json.loads(re.findall(r"^CMD (\[.*\])$", said, re.MULTILINE)[0])
+    assert make_parser(start[:1]).parse_args(start).host == "0.0.0.0"
+    assert "/healthz" in said
+    assert {"SHOAL_STATE", "SHOAL_CACHE"} <= set(re.findall(r"SHOAL_\w+", said))
+    assert "docs" not in (ROOT / ".dockerignore").read_text().split()
+
+
+def test_the_hooks_of_a_commit_ask_nobody_for_code() -> None:
+    said = (ROOT / ".pre-commit-config.yaml").read_text()
+    assert re.findall(r"repo: (\S+)", said) == ["local"]
+    assert set(re.findall(r"language: (\S+)", said)) == {"system"}
 
 
 def _is_ours(path: Path) -> bool:

@@ -2,13 +2,13 @@
 
 import shlex
 from collections.abc import Sequence
-from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from shoal.anonymizer.manifest import digests_of
 from shoal.anonymizer.registry import find_method
+from shoal.corpus.version import VERSION
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting, written
 from shoal.evaluation.protocol.workload import Workload
@@ -22,7 +22,7 @@ def provenance(experiment: Experiment, workload: Workload, risk: str = "") -> di
     sensitive = any(find_method(setting.method).info.sensitive for setting in experiment.settings)
     known = digests_of(experiment.knowledge(), sensitive)
     return {
-        "version": version("shoal"),
+        "version": VERSION,
         "command": command(experiment, risk),
         "seeds": list(experiment.seeds),
         "digests": dict(workload.digests) | known | {"code": code_digest(*LAYERS)},

@@ -5,9 +5,9 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
 
 from shoal.corpus.errors import InputError
+from shoal.corpus.version import VERSION
 
 COMMANDS = {
     "setup": "bring data, build taxonomy, vectors and index, compile",
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def make_parser(asked: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     """The options of the commands that are asked for; of the others, which would take seconds to load, what they do."""
     parser = argparse.ArgumentParser(prog="shoal", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"shoal {version('shoal')}")
+    parser.add_argument("--version", action="version", version=f"shoal {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, what in COMMANDS.items():
         command = commands.add_parser(name, help=what)

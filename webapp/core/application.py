@@ -1,11 +1,10 @@
 """How are the pages put together? The application factory."""
 
-from importlib.metadata import version
-
 from apiflask import APIFlask
 from flask_wtf.csrf import CSRFProtect
 
 from shoal.corpus.progress import Progress, silent
+from shoal.corpus.version import VERSION
 from shoal.webapp import api
 from shoal.webapp.api import access
 from shoal.webapp.api import operator as operator_api
@@ -56,7 +55,7 @@ def build_application(settings: Settings, progress: Progress = silent) -> APIFla
     """The application over the data of these settings; everything long is done before it returns."""
     settings.check()
     app = APIFlask(
-        "shoal.webapp", title="Shoal", version=version("shoal"), docs_path=None, spec_path="/api/v1/openapi.json",
+        "shoal.webapp", title="Shoal", version=VERSION, docs_path=None, spec_path="/api/v1/openapi.json",
         json_errors=False,
     )  # fmt: skip
     app.secret_key = settings.secret_key()

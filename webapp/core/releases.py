@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property, lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,6 +24,7 @@ from shoal.corpus.errors import Gone, InputError, NotFound
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.querylog import make_log
 from shoal.corpus.searches import Blend
+from shoal.corpus.version import VERSION
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.protocol.blending import average_row
 from shoal.search.personal import Average
@@ -145,7 +145,7 @@ def nothing_published() -> LoadedRelease:
     """What stands for the active release where there is none: it publishes nothing of anybody."""
     method, none = make_method("plain", {}), pl.Series(dtype=pl.String)
     made = method.run(make_log(none, none))
-    manifest = Manifest("plain", {}, made.claim, None, {}, 0, 0, made.suppressed, version("shoal"))
+    manifest = Manifest("plain", {}, made.claim, None, {}, 0, 0, made.suppressed, VERSION)
     stored = StoredRelease(made.release, made.assignment, manifest, method.knowledge, {})
     return LoadedRelease(
         NOTHING, "plain", {}, "No release is active", {}, Verdict(True, "", sentence(made.claim)), now(), stored

@@ -5,7 +5,6 @@ import os
 import shutil
 import time
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +17,7 @@ from shoal.anonymizer.release_files import MANIFEST, PUBLIC, read_release, write
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.logs import load_log
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.version import VERSION
 from shoal.evaluation.experiment.settings import privacy_parameter, written
 from shoal.evaluation.protocol.blending import with_blend
 from shoal.search.index import Index, index_for
@@ -147,7 +147,7 @@ def make_release(database: Database, instance: Path, job: Job, log: QueryLog, co
         "data_sha256": manifest.digests["log"], "corpus_sha256": index.meta["digest"],
         "claim": asdict(manifest.claim), "sentence": verdict.sentence,
         "holds": verdict.holds, "counterexample": verdict.counterexample,
-        "checked_at": checked_at.isoformat(timespec="seconds"), "version": version("shoal"),
+        "checked_at": checked_at.isoformat(timespec="seconds"), "version": VERSION,
         "files": {MANIFEST: seal, **{name: manifest.digests[name] for name in PUBLIC if name in manifest.digests}},
     }  # fmt: skip
     write_json(folder.parent / "certificate.json", certificate)
