@@ -55,6 +55,22 @@ class QueryLog:
         """The terms of each distinct query."""
         return tokenize_column(self.queries)
 
+    def frame(self) -> pl.DataFrame:
+        """A row for each click, or for each event without one: user, query, time, click, as `read_log` takes them."""
+        clicks = np.bincount(self.click_event, minlength=len(self))
+        event = np.repeat(np.arange(len(self)), np.maximum(clicks, 1))
+        url = np.full(len(event), -1)
+        url[clicks[event] > 0] = self.click_url
+        time = pl.Series(self.time[event]).replace(NO_TIME, None)
+        return pl.DataFrame(
+            {
+                "user": self.users.gather(self.user[event]),
+                "query": self.queries.gather(self.query[event]),
+                "time": (time * 1_000).cast(pl.Datetime("ms")),
+                "click": self.urls.gather(pl.Series(url).replace(-1, None)),
+            }
+        )
+
     def select(self, keep: np.ndarray) -> "QueryLog":
         """The log with only the events where `keep` is true. Users and queries keep their numbers."""
         kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from secrets import SystemRandom
 from typing import Any
@@ -159,8 +160,7 @@ class Made:
 
     def _chooser(self, user: str, row: csr_array, log: QueryLog | None, index: Index) -> Chooser:
         """What the method uses for a search, on a device that knows its own person where the log is there."""
-        space = profile_space(self.release.labels, self.release.generalized, index.vectors, self.method.knowledge)
-        published = csr_array(row @ space)
+        published = csr_array(row @ _space(self.release, self.method.knowledge, index))
         own = csr_array(published.shape)
         if log is not None:
             own = own_profile(log, user, self.method.knowledge).in_space(index)
@@ -207,6 +207,11 @@ class Made:
         if log is None:
             raise InputError("a release holds no log: give the one that it was made from, verify(log)")
         return log
+
+
+@lru_cache(maxsize=2)  # of many people, one after the other
+def _space(release: Release, knowledge: Knowledge, index: Index) -> csr_array:
+    return profile_space(release.labels, release.generalized, index.vectors, knowledge)
 
 
 def refuse_existing(folder: Path, force: bool) -> None:

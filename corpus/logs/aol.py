@@ -1,5 +1,6 @@
 """How is a log read? Files block by block, in the AOL format or another; rows that cannot be read are kept apart."""
 
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -79,6 +80,19 @@ def nothing_read(name: str, rejected: Rejected) -> str:
 def heading(people: PeopleKind) -> str:
     """The first line of a log that says who its users are."""
     return "\t".join([*AOL_COLUMNS, f"{PEOPLE_HEADING}{people}"])
+
+
+def save_log(log: QueryLog, path: Path) -> None:
+    """Write a log so that reading it gives the same one. It is for its owner only: it holds what people typed."""
+    rows = log.frame()
+    columns = {"user": "AnonID", "query": "Query", "time": "QueryTime", "click": "ClickURL"}
+    if not rows["time"].null_count() < len(rows):
+        del columns["time"]
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(("\t".join([*columns.values(), f"{PEOPLE_HEADING}{log.people}"]) + "\n").encode())
+        rows.select(*columns).write_csv(
+            file, separator="\t", include_header=False, quote_style="never", datetime_format="%Y-%m-%d %H:%M:%S"
+        )
 
 
 def read_people(path: Path, format: LogFormat = FOUND) -> PeopleKind:

@@ -95,7 +95,8 @@ ap10 = RankingMeasure(
     name="ap10",
     title="AP@10",
     says="How well the first ten results agree with what the person's own profile ranks first; 1 is the same.",
-    formula="sum over relevant ranks i up to 10 of the precision at i, divided by min(10, relevant documents); mean "
+    formula="sum over relevant ranks i up to 10 of the precision at i, divided by min(10, relevant documents), where "
+    "trec_eval divides by all relevant ones; mean "
     "over each person's queries, then over people. Relevant are the first 30 of 100 candidates by the own profile",
     better="higher",
     low=0,

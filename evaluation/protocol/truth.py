@@ -23,10 +23,15 @@ class Truth:
     user: np.ndarray  # who asks each
     relevant: np.ndarray  # rows x candidates
     total: np.ndarray  # how many documents are relevant, whether among the candidates or not
+    named: tuple[np.ndarray, np.ndarray] | None = None  # as `pairs`, where not all are among the candidates
 
     @cached_property
     def users(self) -> np.ndarray:
         return np.unique(self.user)
+
+    def pairs(self, queries: TestQueries) -> tuple[np.ndarray, np.ndarray]:
+        """Every relevant document: the position of its query in `row`, and the document."""
+        return self.named or (np.nonzero(self.relevant)[0], queries.documents[self.row][self.relevant])
 
     def scores(self, cosine: np.ndarray) -> dict[str, np.ndarray]:
         """One value per user and measure, of all candidates re-ranked by cosine."""
@@ -63,8 +68,11 @@ def truth_of_clicks(queries: TestQueries, test: QueryLog, index: Index) -> Truth
     wanted = pairs[0] * len(index) + pairs[1]
     cells = asked[row, None] * len(index) + queries.documents[row]
     relevant = np.isin(cells, wanted) & (queries.documents[row] >= 0)
-    total = np.searchsorted(pairs[0], asked[row], "right") - np.searchsorted(pairs[0], asked[row], "left")
-    return Truth(CLICKS, row, queries.user[row], relevant, total)
+    first, last = (np.searchsorted(pairs[0], asked[row], side) for side in ("left", "right"))
+    held = np.isin(pairs[0], asked[row])
+    # No user asks one test query twice, so that each clicked query is one row.
+    place = np.argsort(asked[row])[np.searchsorted(np.sort(asked[row]), pairs[0, held])]
+    return Truth(CLICKS, row, queries.user[row], relevant, last - first, (place, pairs[1, held]))
 
 
 def _clicked_documents(test: QueryLog, index: Index) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
+from shoal.corpus.searches import Blend
 from shoal.evaluation.attacks.spoken import spoken
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting
@@ -28,8 +29,10 @@ from shoal.evaluation.protocol.workload import Workload
 from shoal.evaluation.run.cache import plugin_digest, read_arrays, write_arrays
 from shoal.evaluation.run.timing import PeakMemory
 from shoal.search.index import Index, index_for
+from shoal.search.rerank import best_first
 
 _FEW = 60  # users
+_ALONE = Blend(1.0)  # the papers' protocol: nothing ranks but the profile
 NOTHING = Measurements({}, {}, np.empty(0, dtype=np.int64))
 
 
@@ -48,10 +51,11 @@ class Cell:
 class Laboratory:
     """Runs settings on one workload. Every process has its own, with the index opened once."""
 
-    def __init__(self, experiment: Experiment, workload: Workload, folder: Path) -> None:
+    def __init__(self, experiment: Experiment, workload: Workload, folder: Path, keep_orders: bool = False) -> None:
         self.experiment = experiment
         self.workload = workload
         self.folder = folder
+        self.keep_orders = keep_orders  # of the candidates, for those who want the rankings themselves
         self._warm: set[str] = set()
 
     @cached_property
@@ -78,7 +82,7 @@ class Laboratory:
     def kept(self, setting: Setting, seed: int) -> Cell | None:
         """The cell of an earlier run."""
         arrays = read_arrays(self.path(setting, seed))
-        if arrays is None or "rest" not in arrays:
+        if arrays is None or "rest" not in arrays or (self.keep_orders and not self.orders(setting, seed)):
             return None
         rest = json.loads(str(arrays["rest"]))
         scores, of_victims = (_under(name, arrays) for name in ("scores", "victims"))
@@ -108,7 +112,7 @@ class Laboratory:
             start = time.perf_counter()
             made = method.run(self.workload.train, profiles=self.profiles, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
-        scores, seen = self._scores(made, method, seed)
+        scores, seen = self._scores(made, method, setting, seed)
         measured = self._measures(seen, method, seed, progress)
         return Cell(scores, measured, seconds, memory.megabytes, time.perf_counter() - start)
 
@@ -132,27 +136,47 @@ class Laboratory:
         given = self.workload.lesson
         return None if given is None else make_lesson(*given, self.knowledge.words, self.index)
 
-    def _scores(self, made: Anonymized, method: Method, seed: int) -> tuple[dict[str, np.ndarray], Anonymized]:
+    def orders(self, setting: Setting, seed: int) -> dict[str, np.ndarray]:
+        """The order of every query's candidates by the profile `alone` and, where weights were learned, as `served`."""
+        return read_arrays(self._orders_path(setting, seed)) or {}
+
+    def _orders_path(self, setting: Setting, seed: int) -> Path:
+        return self.path(setting, seed).with_suffix(".orders.npz")
+
+    def _scores(
+        self, made: Anonymized, method: Method, setting: Setting, seed: int
+    ) -> tuple[dict[str, np.ndarray], Anonymized]:
         """The scores of each person, and what is seen of people: what is published, or was said at the searches."""
         if not self.workload.truths:  # nobody asks anything
             return {}, made
         trial = self.trial.trial
         devices = trial.devices(method, made.release, made.assignment, seed)
         cosine = trial.cosines(method, made.release, made.assignment, seed, devices)
-        alone = {name: values for truth in self.workload.truths for name, values in truth.scores(cosine).items()}
-        return alone | self._served(cosine, method, seed), spoken(made, devices, self.workload.train.users)
+        given = {"alone": self.trial.scores(cosine, _ALONE)}
+        if (blend := self._learned(method, seed)) is not None:
+            given["served"] = self.trial.scores(cosine, blend)
+        if self.keep_orders:  # of up to 100 candidates, so that a byte holds each
+            orders = {name: best_first(scores).astype(np.uint8) for name, scores in given.items()}
+            write_arrays(self._orders_path(setting, seed), **orders)
+        return self._scored(given), spoken(made, devices, self.workload.train.users)
 
-    def _served(self, cosine: np.ndarray, method: Method, seed: int) -> dict[str, np.ndarray]:
-        """How people are served by the blend; nothing where the method refuses what its weights are learned on."""
-        if self.lesson is None:
-            return {}
+    def _scored(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Every measure of what people get by the profile alone, and of how they are served."""
+        found = {
+            name: values for truth in self.workload.truths for name, values in truth.scores(given["alone"]).items()
+        }
+        if "served" in given:
+            truth = self.workload.truths[0]
+            rankings = truth.rankings(given["served"])
+            found |= {measure.name: truth.by_user(measure.compute(rankings)) for measure in measures_of(BlendMeasure)}
+        return found
+
+    def _learned(self, method: Method, seed: int) -> Blend | None:
+        """What each part of the blend weighs; None where the method refuses what that is learned on."""
         try:
-            blend = self.lesson.learn(method, seed)
+            return None if self.lesson is None else self.lesson.learn(method, seed)
         except InputError:
-            return {}
-        truth = self.workload.truths[0]
-        rankings = truth.rankings(self.trial.scores(cosine, blend))
-        return {measure.name: truth.by_user(measure.compute(rankings)) for measure in measures_of(BlendMeasure)}
+            return None
 
     def _measures(self, made: Anonymized, method: Method, seed: int, progress: Progress) -> Measurements:
         """Attacks on the release and its utility: all, or those that are wanted."""

@@ -1,7 +1,7 @@
 """How is an experiment run? Prepared once, then every setting measured, and the controls they are compared with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -48,9 +48,11 @@ class Run:
     laboratory: Laboratory
     rejected: Rejected
     jobs: int
+    measured: dict[str, Setting] = field(default_factory=dict)  # by the name that results have for each
 
     def measure(self, settings: Sequence[Setting], progress: Progress = silent) -> list[Outcome]:
         """The outcomes of these settings, in their order."""
+        self.measured.update({str(setting): setting for setting in settings})
         tasks: list[Task] = [(setting, seed) for setting in settings for seed in self.experiment.seeds]
         cells = run_all(self.laboratory, tasks, self.jobs, progress)
         return [_outcome(s, [cells[s, seed] for seed in self.experiment.seeds]) for s in settings]
@@ -62,13 +64,14 @@ def begin(
     jobs: int = 0,
     progress: Progress = silent,
     read: tuple[QueryLog, Rejected] | None = None,
+    keep_orders: bool = False,
 ) -> Run:
     """Prepare an experiment. `folder` keeps what is finished; `jobs` processes work, 0 for one per core.
 
-    `read` is the log where it is in memory already.
+    `read` is the log where it is in memory already. With `keep_orders`, rankings can be written afterwards.
     """
     workload, rejected = prepare(experiment, folder / "cells", progress, read)
-    laboratory = Laboratory(experiment, workload, folder / "cells")
+    laboratory = Laboratory(experiment, workload, folder / "cells", keep_orders)
     return Run(experiment, workload, laboratory, rejected, jobs or cores())
 
 

@@ -92,9 +92,9 @@ def write_whole(path: Path, text: str) -> None:
     os.replace(temporary, path)
 
 
-def rounded(value: float) -> float:
-    """Six digits: what is written must not depend on the order in which a machine adds. Counts stay as they are."""
-    return value if isinstance(value, int) else float(f"{value:.6g}")
+def rounded(value: float, digits: int = 6) -> float:
+    """A few digits: what is written must not depend on the order in which a machine adds. Counts stay as they are."""
+    return value if isinstance(value, int) else float(f"{value:.{digits}g}")
 
 
 def read_results(folder: Path) -> Results:

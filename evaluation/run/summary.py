@@ -26,6 +26,7 @@ from shoal.evaluation.statistics import Estimate, compare, ends, intervals, lose
 M = TypeVar("M", bound=Measure)
 Ranked = RankingMeasure | BlendMeasure
 BLEND = "ap10_served"
+_DIGITS = 10  # of the scores of rankings, which others count again from runs and qrels
 
 
 def conduct(run: Run, progress: Progress = silent) -> Results:
@@ -120,7 +121,7 @@ def _value(measure: Ranked | ServedMeasure, served: Served) -> Any:
 
 def _one(values: Any, i: int) -> float:
     """A row's value, or the one of all rows."""
-    return rounded(float(values[i])) if isinstance(values, np.ndarray) else rounded(values)
+    return rounded(float(values[i]), _DIGITS) if isinstance(values, np.ndarray) else rounded(values)
 
 
 def _add_measures(good: Sequence[tuple[Row, Outcome]], seed: int) -> None:

@@ -16,9 +16,9 @@ from shoal.cli.options import (
     print_json,
     tell_read,
 )
+from shoal.corpora import open_corpus
 from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import build_profiles
-from shoal.experiments import open_corpus
 from shoal.notebook import anonymize, load, refuse_existing
 
 

@@ -16,9 +16,8 @@ from shoal.cli.options import (
     whole_number,
 )
 from shoal.corpus.errors import InputError
-from shoal.evaluation.experiment import make_experiment, read_experiment
+from shoal.evaluation.experiment import DEFAULT_CORPUS, read_experiment
 from shoal.evaluation.experiment.settings import parse_methods
-from shoal.evaluation.figures.running import measure_figures
 from shoal.evaluation.films.experiment import DEFAULT_SEEDS, FilmResults, run_films, write_films
 from shoal.evaluation.films.film_report import film_blocks, headline
 from shoal.evaluation.measures.base import Column, CostMeasure
@@ -28,13 +27,10 @@ from shoal.evaluation.report.answer import sentence
 from shoal.evaluation.report.blocks import Picture, plain
 from shoal.evaluation.report.html import to_html
 from shoal.evaluation.report.plots import write_picture
-from shoal.evaluation.report.report_files import rewrite_report, write_report
+from shoal.evaluation.report.report_files import rewrite_report
 from shoal.evaluation.report.text import to_markdown
-from shoal.evaluation.run.growth import growth
-from shoal.evaluation.run.outcomes import begin
-from shoal.evaluation.run.results import Results, columns_in, told, write_results, write_whole
-from shoal.evaluation.run.summary import conduct
-from shoal.evaluation.run.target import parse_risk, seek
+from shoal.evaluation.run.results import Results, columns_in, told, write_whole
+from shoal.experiments import evaluate
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +56,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="also draw the papers' own figures in their set-ups; full: in all their sizes (up to 53,058 users)",
     )
     parser.add_argument("--jobs", type=whole_number("--jobs", 0), default=0, help="processes (one per core)")
+    parser.add_argument(
+        "--trec", action="store_true", help="also write every ranking as a TREC run, with qrels and topics, into trec/"
+    )
     parser.add_argument("--timings", action="store_true", help="seconds and peak_mb in results.csv too")
     parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of the results (results)")
     parser.add_argument("--json", action="store_true")
@@ -69,22 +68,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run_evaluate(options: argparse.Namespace) -> int:
     if options.films:
         return run_evaluate_films(options, tuple(_given(options).get("seeds", ())))
-    experiment = make_experiment(_given(options))
-    risk = parse_risk(options.risk) if options.risk is not None else None
+    given = _given(options)
     if options.out.exists() and not options.out.is_dir():
         raise InputError(f"{options.out} is a file: name a folder by --out")
     with bar() as progress:
-        run = begin(experiment, options.out, options.jobs, progress)
-        results = seek(run, risk, progress) if risk else conduct(run, progress)
-        figures = measure_figures(run, options.figures == "full", progress) if options.figures else None
-        grown = growth(run, results, progress)
-    write_results(options.out, results, options.timings)
-    write_report(options.out, results, figures, grown)
-    tell_read(run.rejected, options.out / "rejected.tsv")
+        table = evaluate(
+            given.pop("corpus", DEFAULT_CORPUS),
+            given.pop("log", None),
+            given.pop("methods", None),
+            risk=options.risk,
+            trec=options.trec,
+            figures=options.figures or "",
+            growth=True,
+            jobs=options.jobs,
+            folder=options.out,
+            progress=progress,
+            **given,
+        )
+    table.save(options.out, timings=options.timings)
+    tell_read(table.rejected, options.out / "rejected.tsv")
+    results = table.results
     if options.json:
         print_json(told(results))
     else:
-        _print_results(results, options.out)
+        _print_results(results, options)
     return 1 if results.failures else 0
 
 
@@ -127,7 +134,7 @@ def _is_shown(column: Column) -> bool:
     return column.is_headline and column.is_main
 
 
-def _print_results(results: Results, folder: Path) -> None:
+def _print_results(results: Results, options: argparse.Namespace) -> None:
     data, costs = results.data, results.costs
     print(
         f"{data['evaluated_users']} of {data['users']} users, {data['evaluated_queries']} test queries "
@@ -148,22 +155,21 @@ def _print_results(results: Results, folder: Path) -> None:
         print_table([[row.get(name, "") for name in columns] for row in results.target], columns)
     for failure in results.failures:
         print(f"{failure['method']} {failure['params']} gave nothing: {failure['reason']}", file=sys.stderr)
-    more = ", target.csv" if results.target else ""
-    print(
-        f"written to {folder}: report.html, results.csv, results.json, comparisons.csv, people.npz, timings.csv{more}"
-    )
+    more = (", target.csv" if results.target else "") + (", trec/" if options.trec else "")
+    files = f"report.html, results.csv, results.json, comparisons.csv, people.npz, timings.csv{more}"
+    print(f"written to {options.out}: {files}")
 
 
 SHOWN = ("design", "method", "params", "people", "ap10", "ap10_low", "ap10_high", "help_kept", "linkage5")
 _OF_LOGS = (
-    *("corpus", "log", "columns", "encoding", "config", "risk", "figures", "queries", "victims", "measures"),
+    *("corpus", "log", "columns", "encoding", "config", "risk", "trec", "figures", "queries", "victims", "measures"),
     *("engine", "taxonomy", "directory", "sensitive", "dictionary"),
 )
 
 
 def run_evaluate_films(options: argparse.Namespace, seeds: tuple[int, ...]) -> int:
     for name in _OF_LOGS:
-        if getattr(options, name) not in (None, ""):
+        if getattr(options, name) not in (None, "", False):
             raise InputError(f"--films and --{name} do not go together: --films has its own data, queries and people")
     settings = parse_methods(options.methods) if options.methods is not None else ()
     with bar() as progress:

@@ -1,23 +1,36 @@
-"""How is a corpus searched from the command line? shoal search, plain or for one user, with reasons."""
+"""How is a corpus searched from the command line? shoal search: a query with reasons, or topics as a TREC run."""
 
 import argparse
 import textwrap
+from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 
-from shoal.cli.options import LOG, add_knowledge_options, add_log_options, bar, knowledge_of, log_of, print_json
+from shoal.cli.options import (
+    LOG,
+    add_knowledge_options,
+    add_log_options,
+    bar,
+    counted,
+    knowledge_of,
+    log_of,
+    print_json,
+    print_table,
+)
+from shoal.corpora import Answer, Corpus, Shown, check_search, open_corpus
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
-from shoal.evaluation.run.results import write_whole
-from shoal.experiments import Answer, Shown, check_search, open_corpus
 from shoal.notebook import Profile, load, own_profile
-from shoal.search.personal import DEFAULT_WEIGHT
+from shoal.search.personal import CANDIDATES, DEFAULT_WEIGHT
+from shoal.search.trec import read_pairs, read_topics
 
+_SHOWN = 10  # results of a query; of topics all candidates are written
 _REASONS = 6  # parts of a score that are printed; --json has them all
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("query", help='words, "a phrase", title:word, -word for without')
+    parser.add_argument("query", nargs="?", help='words, "a phrase", title:word, -word for without')
     parser.add_argument("--corpus", default="news", help="a data set's name or a JSON-lines file (news)")
     add_log_options(parser, required=False, help=f"{LOG}: the user's own profile")
     parser.add_argument("--user", help="whose profile orders the results")
@@ -27,11 +40,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=float,
         help=f"0: the engine alone, 1: the profile alone (what the release says, or {DEFAULT_WEIGHT})",
     )
-    parser.add_argument("--limit", type=int, default=10, help="how many results (10)")
+    parser.add_argument(
+        "--limit", type=int, help=f"how many results ({_SHOWN}; of topics {CANDIDATES}, all that a profile reorders)"
+    )
     parser.add_argument("--explain", action="store_true", help="why each result stands where it does")
     parser.add_argument("--engine", default="auto", help="auto, whoosh or tantivy (auto)")
     add_knowledge_options(parser)
-    parser.add_argument("--trec", type=Path, metavar="RUN", help="also write the results as a TREC run, as topic 1")
+    parser.add_argument(
+        "--topics", type=Path, metavar="FILE", help="instead of a query: TREC title topics, or topic<TAB>query lines"
+    )
+    parser.add_argument(
+        "--people", type=Path, metavar="FILE", help="whose profile orders each topic: topic<TAB>user lines"
+    )
+    parser.add_argument(
+        "--trec", type=Path, metavar="RUN", help="also write the results as a TREC run (of a query as topic 1)"
+    )
+    parser.add_argument(
+        "--qrels", type=Path, metavar="FILE", help="score the run by ir_measures, as results.csv is scored"
+    )
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=run_search)
 
@@ -40,34 +66,85 @@ def run_search(options: argparse.Namespace) -> None:
     _check(options)
     with bar() as progress:
         corpus = open_corpus(options.corpus, engine=options.engine, progress=progress)
-        answer = corpus.search(options.query, _profile(options, progress), options.weight, options.limit)
-    if options.trec is not None:
-        write_whole(options.trec, answer.trec())
-    if options.json:
-        print_json(asdict(answer))
-    else:
-        _print(answer, options)
+        profile_of = _profiles(options, progress)
+        if options.topics is not None:
+            _run_topics(corpus, profile_of, options, progress)
+        else:
+            profile = profile_of(options.user) if options.user is not None else None
+            answer = corpus.search(options.query, profile, options.weight, options.limit or _SHOWN)
+    if options.topics is None:
+        _tell(answer, options)
     corpus.close()
 
 
 def _check(options: argparse.Namespace) -> None:
-    check_search(options.query, options.weight, options.limit)
-    if options.user is not None and options.log is None and options.release is None:
-        raise InputError(f"--user {options.user}: say where the profile is, by --log or --release")
-    if options.user is None and (options.log or options.release):
-        raise InputError("--log and --release need --user, whose profile orders the results")
+    if (options.query is None) == (options.topics is None):
+        raise InputError("give a query, or a file of them by --topics: one of the two")
+    if options.topics is None:
+        check_search(options.query, options.weight, _SHOWN if options.limit is None else options.limit)
+        if options.people is not None or options.qrels is not None:
+            raise InputError("--people and --qrels are for many queries: give them by --topics")
+    elif options.trec is None:
+        raise InputError("--topics needs --trec RUN, the file that the rankings are written to")
+    whose = options.user if options.people is None else options.people
+    if options.user is not None and options.people is not None:
+        raise InputError("--user and --people do not go together: one profile for all topics, or one for each")
+    if whose is not None and options.log is None and options.release is None:
+        raise InputError(f"--user {whose}: say where the profile is, by --log or --release")
+    if whose is None and (options.log or options.release):
+        raise InputError("--log and --release need --user, whose profile orders the results (or --people, for topics)")
 
 
-def _profile(options: argparse.Namespace, progress: Progress) -> Profile | None:
-    """What orders the results: the user's own profile, or the one that a release publishes of them."""
-    if options.user is None:
-        return None
+def _profiles(options: argparse.Namespace, progress: Progress) -> Callable[[str], Profile]:
+    """What orders the results of a user: their own profile, or the one that a release publishes of them."""
     log = log_of(options, progress)[0] if options.log else None
     if options.release is None:
-        assert log is not None
-        return own_profile(log, options.user, knowledge_of(options))
-    published = load(options.release, log).profile_of(options.user)
-    return replace(published, name=f"the profile that {options.release.name} publishes")
+        knowledge = knowledge_of(options)
+
+        def own(user: str) -> Profile:
+            assert log is not None
+            return own_profile(log, user, knowledge)
+
+        return own
+    made, name = load(options.release, log), f"the profile that {options.release.name} publishes"
+    return lambda user: replace(made.profile_of(user), name=name)
+
+
+def _run_topics(
+    corpus: Corpus, profile_of: Callable[[str], Profile], options: argparse.Namespace, progress: Progress
+) -> None:
+    """Write the run of all topics, and what ir_measures says of it where the relevant documents are given."""
+    from shoal.evaluation.run.trec import score_run
+
+    topics = read_topics(options.topics)
+    people = dict.fromkeys(topics, options.user)
+    if options.people is not None:
+        people |= read_pairs(options.people, "topic<TAB>user", "user")
+    of_user = cache(profile_of)
+    run = corpus.run(
+        topics,
+        lambda topic: None if people[topic] is None else of_user(people[topic]),
+        options.weight,
+        CANDIDATES if options.limit is None else options.limit,
+        progress,
+    )
+    run.save(options.trec)
+    scores = score_run(options.qrels, options.trec) if options.qrels is not None else {}
+    if options.json:
+        print_json({"topics": len(run.topics), "results": len(run), "run": str(options.trec), **scores})
+        return
+    print(f"{counted(len(run), 'result')} of {counted(len(run.topics), 'topic')} in {options.trec}")
+    if scores:
+        print_table([list(scores.values())], list(scores))
+
+
+def _tell(answer: Answer, options: argparse.Namespace) -> None:
+    if options.trec is not None:
+        options.trec.write_text(answer.trec(), encoding="utf-8")
+    if options.json:
+        print_json(asdict(answer))
+    else:
+        _print(answer, options)
 
 
 def _print(answer: Answer, options: argparse.Namespace) -> None:

@@ -11,8 +11,9 @@ import pandas
 import pytest
 
 import shoal
+from shoal.corpora import Corpus
 from shoal.corpus.logs import load_log
-from shoal.experiments import Corpus, Table
+from shoal.experiments import Table
 from shoal.notebook import Made
 
 TEN_LINES = """
@@ -119,7 +120,7 @@ def test_every_public_name_is_documented_and_its_example_is_true(
     corpus_file: Path, tmp_path: Path, own_cache: None
 ) -> None:
     names: dict[str, Any] = {"shoal": shoal, "corpus_file": corpus_file, "folder": tmp_path / "release"}
-    order = [shoal.read_log, shoal.anonymize, shoal.load, shoal.open_corpus, Corpus.search]
+    order = [shoal.read_log, shoal.anonymize, shoal.load, shoal.open_corpus, Corpus.search, Corpus.run]
     runner = doctest.DocTestRunner()
     for thing in order:
         examples = doctest.DocTestParser().get_doctest(inspect.getdoc(thing) or "", names, thing.__name__, None, None)
