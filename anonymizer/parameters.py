@@ -73,6 +73,7 @@ def one_of(*words: str) -> Range[str]:
 
 
 AT_LEAST_TWO = whole_number(2, 10**6)  # how many users share something
+SET_SIZES = whole_number(1, 10) | one_of("any")  # how many items an attacker knows
 
 
 class Configured(Protocol):

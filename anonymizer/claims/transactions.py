@@ -55,14 +55,9 @@ def verify_transactional(claim: Claim, evidence: Evidence) -> Verdict:
 
 def _published(evidence: Evidence) -> Table | Verdict:
     """The published copies by node."""
-    release, taxonomy = evidence.release, evidence.knowledge.taxonomy
-    nodes = np.empty(len(release.labels), dtype=np.int64)
-    for i, label in enumerate(release.labels):
-        v = taxonomy.node.get(label.lower(), 0)
-        if label != _spelled(v, taxonomy) or bool(release.generalized[i]) == bool(taxonomy.is_leaf[v]):
-            kind = "inner node" if release.generalized[i] else "leaf"
-            return broken(f"{label!r} is published as if it were a {kind} of the taxonomy, which it is not")
-        nodes[i] = v
+    release, taxonomy, nodes = evidence.release, evidence.knowledge.taxonomy, published_nodes(evidence)
+    if isinstance(nodes, Verdict):
+        return nodes
     weights = release.weights.tocoo()
     part = np.flatnonzero((weights.data != np.floor(weights.data)) | (weights.data >= 2**53))
     if len(part):
@@ -71,6 +66,19 @@ def _published(evidence: Evidence) -> Table | Verdict:
     key = weights.row.astype(np.int64) * len(taxonomy) + nodes[weights.col]
     order = np.argsort(key, kind="stable")
     return Table(key[order], weights.data[order].astype(np.int64))
+
+
+def published_nodes(evidence: Evidence) -> np.ndarray | Verdict:
+    """The node of the taxonomy that each label is."""
+    release, taxonomy = evidence.release, evidence.knowledge.taxonomy
+    nodes = np.empty(len(release.labels), dtype=np.int64)
+    for i, label in enumerate(release.labels):
+        v = taxonomy.node.get(label.lower(), 0)
+        if label != _spelled(v, taxonomy) or bool(release.generalized[i]) == bool(taxonomy.is_leaf[v]):
+            kind = "inner node" if release.generalized[i] else "leaf"
+            return broken(f"{label!r} is published as if it were a {kind} of the taxonomy, which it is not")
+        nodes[i] = v
+    return nodes
 
 
 def _spelled(v: int, taxonomy: Taxonomy) -> str:

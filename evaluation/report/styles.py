@@ -38,6 +38,7 @@ SHAPES = {
     "bar": _polygon((-1, -.35), (1, -.35), (1, .35), (-1, .35)),
     "post": _polygon((-.35, -1), (.35, -1), (.35, 1), (-.35, 1)),
     "kite": _polygon((0, -1), (.7, -.35), (0, 1), (-.7, -.35)),
+    "anvil": _polygon((-1, -.8), (1, -.8), (.4, .8), (-.4, .8)),
     "flag": _polygon((-.8, -.9), (.9, -.9), (.3, 0), (.9, .9), (-.8, .9)),
 }  # fmt: skip
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (5, 2, 2, 2, 2, 2), (12, 4), (3, 5))
@@ -66,6 +67,7 @@ METHODS = {
     "floc": Style(COLOURS[1], SHAPES["chevron"], DASHES[4]),
     "device": Style(COLOURS[0], SHAPES["bow"], DASHES[3]),
     "cahd": Style(COLOURS[2], SHAPES["house"], DASHES[5]),
+    "apriori": Style(COLOURS[4], SHAPES["anvil"], DASHES[5]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.

@@ -93,6 +93,7 @@ def definitions() -> dict[str, Definition]:
     """Definitions by the id of their claim."""
     from shoal.anonymizer.contract.literal import (
         groups,
+        itemsets,
         microaggregation,
         queries,
         sensitive,
@@ -100,7 +101,7 @@ def definitions() -> dict[str, Definition]:
         vocabularies,
     )
 
-    own = (groups, microaggregation, queries, sensitive, transactions, vocabularies)
+    own = (groups, itemsets, microaggregation, queries, sensitive, transactions, vocabularies)
     return {id: definition for module in own for id, definition in module.OWN.items()} | DEFINITIONS
 
 

@@ -7,7 +7,7 @@ from shoal.anonymizer.contract.literal.groups import are_at_least
 
 
 def transactional(case: Case) -> bool:
-    if not are_at_least(case, int(case.values["k"])) or not _labels_are_nodes(case):
+    if not are_at_least(case, int(case.values["k"])) or not labels_are_nodes(case):
         return False
     items = {user: _items(case, user) for users in case.members.values() for user in users}
     if not all(items.values()):
@@ -27,7 +27,7 @@ def unpublished(case: Case) -> int:
     return round(sum(bag.total() for bag in case.bags.values()) - kept)
 
 
-def _labels_are_nodes(case: Case) -> bool:
+def labels_are_nodes(case: Case) -> bool:
     tree = case.knowledge.taxonomy
     for label in {label for terms in case.terms.values() for label in terms}:
         if label != case.spelled(label) or (label in case.generalized) == bool(tree.is_leaf[tree.node[label.lower()]]):
