@@ -9,9 +9,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,7 @@ import psycopg
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from shoal.anonymizer.base import Anonymized, Method
@@ -42,7 +45,7 @@ from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job, Release
 from shoal.webapp.database.models import DONE, RUN, now
 from shoal.webapp.jobs import worker
-from shoal.webapp.jobs.queue import get_job
+from shoal.webapp.jobs.queue import cancel_job, get_job
 from shoal.webapp.jobs.tasks import add_run
 from shoal.webapp.jobs.worker import work
 
@@ -244,14 +247,13 @@ def in_threads() -> Iterator[set[Path]]:
     start_process = worker.start_process
 
     def carry_out(settings: Settings, job_id: int) -> None:
-        database = Database(settings.database)
-        work(database, settings, job_id)
-        database.close()
+        with closing(Database(settings.database)) as database:
+            work(database, settings, job_id)
 
     def start(settings: Settings, job_id: int) -> int:
         if settings.instance not in instances:
             return start_process(settings, job_id)
-        Thread(target=carry_out, args=(settings, job_id), daemon=True).start()
+        Thread(target=carry_out, args=(settings, job_id), name=_jobs_of(settings), daemon=True).start()
         return os.getpid()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -269,7 +271,23 @@ def panel(
     in_threads.add(instance)
     opened = open_panel(small_log, instance, new_database_url(request.param))
     yield opened
+    end_jobs(opened)
     opened.database.close()
+
+
+def end_jobs(panel: Panel) -> None:
+    """Wait until no thread is at work on the database of a panel, which is taken away next."""
+    with panel.database.reading() as session:
+        unfinished = session.scalars(select(Job.id).where(Job.finished_at.is_(None))).all()
+    for number in unfinished:
+        cancel_job(panel.database, number)
+    for thread in threading.enumerate():
+        if thread.name == _jobs_of(panel.settings):
+            thread.join(60)
+
+
+def _jobs_of(settings: Settings) -> str:
+    return f"jobs of {settings.instance}"
 
 
 def open_panel(log: Path, instance: Path, url: str = "") -> Panel:
@@ -289,6 +307,7 @@ def quiet_panel(small_log: Path, tmp_path_factory: pytest.TempPathFactory, in_th
     in_threads.add(instance)
     opened = open_panel(small_log, instance)
     yield opened
+    end_jobs(opened)
     opened.database.close()
 
 

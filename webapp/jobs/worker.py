@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+from contextlib import closing
 from threading import Thread
 
 from sqlalchemy import select
@@ -53,13 +54,11 @@ def limit_memory(share: float = 0.75) -> None:
 def main() -> int:
     limit_memory()
     settings = Settings.from_json(sys.stdin.read())
-    database = Database(settings.database)
-    if database.ask(select(Job.kind).where(Job.id == int(sys.argv[1]), yields())) is not None:
-        os.nice(_NICE)  # nobody waits for these, and searchers do for their answers
-    done = work(database, settings, int(sys.argv[1]))
-    if done:
-        tend(database, settings)
-    database.close()
+    with closing(Database(settings.database)) as database:
+        if database.ask(select(Job.kind).where(Job.id == int(sys.argv[1]), yields())) is not None:
+            os.nice(_NICE)  # nobody waits for these, and searchers do for their answers
+        if work(database, settings, int(sys.argv[1])):
+            tend(database, settings)
     return 0
 
 

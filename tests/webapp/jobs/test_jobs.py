@@ -1,5 +1,6 @@
 """Does long work run, report, stop and survive? Jobs in processes of their own, on both databases."""
 
+import io
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from shoal.corpus.logs.aol import heading
 from shoal.webapp.core.logs import get_log, register_log
 from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.seal import release_folder
-from shoal.webapp.database import Job
+from shoal.webapp.database import Database, Job
 from shoal.webapp.database.models import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUN, RUNNING, now
 from shoal.webapp.jobs import queue
 from shoal.webapp.jobs.progress import JobProgress, job_status, remaining_seconds
@@ -35,6 +36,7 @@ from shoal.webapp.jobs.queue import (
     waiting_jobs,
 )
 from shoal.webapp.jobs.tasks import add_run
+from shoal.webapp.jobs.worker import main as worker_program
 from shoal.webapp.jobs.worker import tend, work
 from tests.webapp.instances import Desk
 
@@ -279,3 +281,19 @@ def test_a_job_that_wants_more_memory_than_its_share_fails_by_itself() -> None:
     )
     ended = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout == "refused\n"
+
+
+def test_the_process_of_a_job_closes_its_connections_whatever_happens(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that is left to the garbage collector stays open at the server, one for each failure."""
+    closed: list[Database] = []
+    monkeypatch.setattr("sys.stdin", io.StringIO(desk.settings.to_json()))
+    monkeypatch.setattr("sys.argv", ["worker", "1"])
+    monkeypatch.setattr("shoal.webapp.jobs.worker.limit_memory", lambda: None)
+    monkeypatch.setattr("shoal.webapp.jobs.worker.work", lambda *_: 1 / 0)
+    close = Database.close
+    monkeypatch.setattr(Database, "close", lambda self: (closed.append(self), close(self)))
+    with pytest.raises(ZeroDivisionError):
+        worker_program()
+    assert len(closed) == 1
