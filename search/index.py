@@ -131,7 +131,9 @@ def _open_version(version: Path) -> Index:
     for name, size in meta["files"].items():
         if (version / name).stat().st_size != size:
             raise InputError(f"{name} is truncated")
-    for name, digest in meta.get("digests", {}).items():  # an older version of the program kept none
+    if set(meta.get("digests", {})) != set(meta["files"]):
+        raise InputError("an earlier version of the program built it, without digests to check its files by")
+    for name, digest in meta["digests"].items():
         if _digest(version / name) != digest:
             raise InputError(f"{name} was changed")
     lexicon = load_lexicon(version / "lexicon")

@@ -1,5 +1,6 @@
 """Is an index swapped in whole, readable while it is replaced, and refused when it is damaged?"""
 
+import json
 import os
 import signal
 import subprocess
@@ -275,6 +276,22 @@ def test_a_damaged_cached_index_is_built_again(corpus: Path, tmp_path: Path) -> 
     (folder,) = (tmp_path / "cache" / "indexes").iterdir()
     (folder / str(current_version(folder)) / "index.json").write_text("{")
     assert index_for(corpus).engine.candidates("lighthouse").documents.tolist() == [0]
+
+
+def test_an_index_of_an_earlier_version_without_digests_is_built_anew_with_a_message(
+    corpus: Path, tmp_path: Path
+) -> None:
+    """To write down the digests of what is there now would seal what somebody may have changed before."""
+    told: list[str] = []
+    index_for(corpus)
+    (folder,) = (tmp_path / "cache" / "indexes").iterdir()
+    meta = folder / str(current_version(folder)) / "index.json"
+    content = json.loads(meta.read_text())
+    del content["digests"]
+    meta.write_text(json.dumps(content))
+    assert len(index_for(corpus, lambda done, total, stage: told.append(stage))) == 1
+    assert any("building it anew" in text and "earlier version" in text for text in told)
+    assert json.loads((folder / str(current_version(folder)) / "index.json").read_text())["digests"]
 
 
 def test_an_index_with_a_changed_file_is_refused_and_built_anew_with_a_message(corpus: Path, tmp_path: Path) -> None:
