@@ -23,6 +23,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="addresses or networks of proxies before the server, which tell who asks (X-Forwarded-For)",
     )  # fmt: skip
     parser.add_argument("--tls", action="store_true", help="behind a proxy that speaks TLS: cookies are marked Secure")
+    parser.add_argument(
+        "--slowest-upload", type=int, default=Settings.slowest_upload, metavar="BYTES",
+        help="bytes a second that an upload must bring, or it is ended with 408; 0 for any (default: %(default)s)",
+    )  # fmt: skip
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     parser.add_argument("--threads", type=int, default=8, help="threads in each process")
     parser.add_argument(
@@ -74,6 +78,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         hosts=_listed(options.hosts),
         proxies=_listed(options.proxies),
         tls=options.tls,
+        slowest_upload=options.slowest_upload,
         levels=not options.no_levels,
     )
 

@@ -3,26 +3,31 @@
 Gunicorn's threads wait for the bytes of a request themselves, so that a few slow senders hold all of them. Here the
 loop of the process takes requests in, for as many connections as there are, and hands them to a thread when head and
 body are there. Only a body that is too large for that, of an upload, is read by the thread; whether anybody may send
-one is decided before (`bodies`). A connection that ends is closed by the loop too, which never waits for its peer.
+one is decided before (`bodies`), and it must come at some pace. A connection that ends is closed by the loop too, which
+never waits for its peer: what was refused and is still being sent is thrown away, so that the peer comes to read why.
 """
 
 import re
 import socket
 import struct
 import time
-from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from selectors import EVENT_READ
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from gunicorn.workers.gthread import TConn, ThreadWorker
+from werkzeug.exceptions import RequestTimeout
 
 SMALL = 64 * 2**10  # bytes of a body that the loop takes in
 LONGEST_HEAD = 32 * 2**10
 PATIENCE = 20.0  # seconds for a whole request to arrive
 _SILENCE = struct.pack("ll", 20, 0)  # seconds and microseconds that a thread waits for the next bytes of an upload
-_LINGER = 2.0  # seconds for the peer to read the end of an answer
+LINGER = 2.0  # seconds of silence after which a connection that ends is closed
+LONGEST_FAREWELL = 60.0  # seconds until it is closed whatever its peer still sends
+MOST_THROWN_AWAY = 512 * 2**20  # bytes of that, twice the largest upload
 _BLOCK = 1 << 16
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,15})[ \t]*\r\n", re.IGNORECASE)
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:", re.IGNORECASE)
@@ -58,13 +63,65 @@ def _length(head: bytes) -> int:
     return int(found[1]) if found else 0
 
 
+@dataclass
+class Pace:
+    """How fast the body of an upload must come: so many bytes a second, over each stretch of PATIENCE seconds."""
+
+    slowest: int
+    clock: Callable[[], float] = time.monotonic
+    _since: float = field(init=False)
+    _arrived: int = 0
+
+    def __post_init__(self) -> None:
+        self._since = self.clock()
+
+    def add(self, count: int) -> None:
+        self._arrived += count
+        passed = self.clock() - self._since
+        if passed < PATIENCE:
+            return
+        if self._arrived < self.slowest * passed:
+            raise RequestTimeout
+        self._since, self._arrived = self.clock(), 0
+
+
+def paced(receive: Callable[..., bytes], pace: Pace) -> Callable[..., bytes]:
+    """The same, but silence and slowness are the end of the request: an answer, not a peer that went away."""
+
+    def receive_in_time(size: int | None = None) -> bytes:
+        try:
+            data = receive(size)
+        except BlockingIOError as error:
+            raise RequestTimeout from error
+        pace.add(len(data))
+        return data
+
+    return receive_in_time
+
+
+@dataclass
+class Farewell:
+    """What a peer may still send on a connection that ends, before it reads its answer."""
+
+    began: float
+    last: float
+    thrown_away: int = 0
+
+    def add(self, count: int, moment: float) -> None:
+        self.thrown_away, self.last = self.thrown_away + count, moment
+
+    def is_over(self, moment: float) -> bool:
+        late = moment - self.last > LINGER or moment - self.began > LONGEST_FAREWELL
+        return late or self.thrown_away > MOST_THROWN_AWAY
+
+
 class BufferingWorker(ThreadWorker):
     """A process of the server: one loop that takes requests in, and threads that answer whole ones."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._taken: WeakKeyDictionary[TConn, bytearray] = WeakKeyDictionary()
-        self._closing: deque[TConn] = deque()
+        self._closing: dict[TConn, Farewell] = {}
 
     def accept(self, listener: socket.socket) -> None:
         try:
@@ -137,6 +194,8 @@ class BufferingWorker(ThreadWorker):
         """After a body that is not wholly here the connection ends: to read the rest away would hold the thread."""
         if req.body is not None and _declared(req) > SMALL:
             req.force_close()
+            unreader = conn.parser.unreader
+            unreader.chunk = paced(unreader.chunk, Pace(self.app.slowest_upload))
         return bool(super().handle_request(req, conn))
 
     def finish_request(self, conn: TConn, fs: Any) -> None:
@@ -156,27 +215,32 @@ class BufferingWorker(ThreadWorker):
             self.poller.register(conn.sock, EVENT_READ, partial(self.on_client_socket_readable, conn))
 
     def _begin_close(self, conn: TConn) -> None:
-        """Say that nothing follows, and give the peer a moment to read it: what it still sends is thrown away."""
+        """Say that nothing follows, and let the peer read it: what it still sends is thrown away, within bounds."""
         try:
             conn.sock.setblocking(False)
             conn.sock.shutdown(socket.SHUT_WR)
         except OSError:
             self._close(conn)
             return
-        conn.timeout = time.monotonic() + _LINGER
-        self._closing.append(conn)
+        moment = time.monotonic()
+        self._closing[conn] = Farewell(moment, moment)
         self.poller.register(conn.sock, EVENT_READ, partial(self._throw_away, conn))
 
     def _throw_away(self, conn: TConn, client: socket.socket) -> None:
+        moment, farewell, data = time.monotonic(), self._closing[conn], b""
         try:
-            if client.recv(_BLOCK):
-                return
+            data = client.recv(_BLOCK)
         except BlockingIOError:
             return
         except OSError:
             self.log.debug("a peer was gone before it had read its answer")
-        self.poller.unregister(client)
-        self._closing.remove(conn)
+        farewell.add(len(data), moment)
+        if not data or farewell.is_over(moment):
+            self._end_farewell(conn)
+
+    def _end_farewell(self, conn: TConn) -> None:
+        del self._closing[conn]
+        self.poller.unregister(conn.sock)
         self._close(conn)
 
     def _close(self, conn: TConn) -> None:
@@ -186,10 +250,9 @@ class BufferingWorker(ThreadWorker):
     def murder_pending(self) -> None:
         """Close what took too long; at the end of the process also connections on which nothing was asked."""
         super().murder_pending()
-        while self._closing and self._closing[0].timeout <= time.monotonic():
-            conn = self._closing.popleft()
-            self.poller.unregister(conn.sock)
-            self._close(conn)
+        moment = time.monotonic()
+        for conn in [one for one, farewell in self._closing.items() if farewell.is_over(moment)]:
+            self._end_farewell(conn)
         for conn in [] if self.alive else [one for one in self.pending_conns if not self._taken[one]]:
             self._leave_poller(conn)
             self._close(conn)

@@ -19,7 +19,7 @@ _ADVICE = {
     403: "This is not allowed.",
     404: "There is nothing at this address: check it.",
     405: "This address does not answer requests of that kind.",
-    408: "What was sent did not arrive in time: try again.",
+    408: "What was sent came too slowly: try again over a faster connection.",
     411: "Say how long the body is: send Content-Length.",
     413: "What was sent is too large: send less.",
     415: "What was sent is of a kind that cannot be read here.",
@@ -38,8 +38,6 @@ def register(app: APIFlask) -> None:
     app.register_error_handler(InputError, lambda error: answer(status_of(error), str(error)))
     app.register_error_handler(HTTPException, _of_http)
     app.register_error_handler(OperationalError, lambda error: answer(503, _BUSY))
-    # The socket gave up waiting for the next bytes of a body.
-    app.register_error_handler(BlockingIOError, lambda error: answer(408, _ADVICE[408]))
     app.register_error_handler(Exception, _unexpected)
     app.error_processor(_of_validation)  # type: ignore[arg-type]
 

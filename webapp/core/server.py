@@ -19,6 +19,7 @@ class Server(BaseApplication):
 
     def __init__(self, settings: Settings, workers: int, threads: int) -> None:
         self._settings, self._workers, self._threads = settings, workers, threads
+        self.slowest_upload = settings.slowest_upload
         super().__init__()
 
     def load_config(self) -> None:

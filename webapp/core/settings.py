@@ -35,6 +35,7 @@ class Settings:
     tls: bool = False  # behind a proxy that speaks TLS: cookies are marked Secure
     debug: bool = False
     max_upload: int = 256 * 2**20  # bytes
+    slowest_upload: int = 16 * 2**10  # bytes a second; 0: any
     levels: bool = True  # make releases of every method by itself, where the people are simulated or public
     chosen_corpus: str = ""  # in the panel; goes before all others, as does the log
     chosen_log: str = ""
@@ -104,6 +105,8 @@ class Settings:
             raise InputError(f"debug mode on {self.host} would let anyone run code: use 127.0.0.1 or leave debug out")
         if not 0 <= self.port <= 65535:
             raise InputError(f"port {self.port} is not allowed: give a number from 0 to 65535")
+        if self.slowest_upload < 0:
+            raise InputError(f"--slowest-upload {self.slowest_upload} is not allowed: give bytes a second, or 0")
         _ = self.trusted
 
     def to_json(self) -> str:

@@ -9,9 +9,23 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.exceptions import RequestTimeout
 
 from shoal.corpus.errors import InputError
-from shoal.webapp.core.buffering import LONGEST_HEAD, SMALL, WAIT, WHOLE, what_to_do
+from shoal.webapp.core.buffering import (
+    LINGER,
+    LONGEST_FAREWELL,
+    LONGEST_HEAD,
+    MOST_THROWN_AWAY,
+    PATIENCE,
+    SMALL,
+    WAIT,
+    WHOLE,
+    Farewell,
+    Pace,
+    paced,
+    what_to_do,
+)
 from shoal.webapp.core.logs import save_upload
 from tests.webapp.instances import LiveServer, Panel, token_of
 
@@ -29,8 +43,14 @@ class Unread(io.RawIOBase):
         raise AssertionError("the body was read")
 
 
-def send_unread(client: FlaskClient, path: str, method: str = "POST", **headers: str) -> int:
-    more = {"wsgi.input": Unread(), "CONTENT_LENGTH": str(LARGE), "CONTENT_TYPE": "multipart/form-data; boundary=x"}
+def send_unread(
+    client: FlaskClient, path: str, method: str = "POST", stream: io.RawIOBase | None = None, **headers: str
+) -> int:
+    more = {
+        "wsgi.input": stream or Unread(),
+        "CONTENT_LENGTH": str(LARGE),
+        "CONTENT_TYPE": "multipart/form-data; boundary=x",
+    }
     return client.open(path, method=method, environ_overrides=more, headers=headers).status_code
 
 
@@ -136,6 +156,63 @@ def test_sixty_four_slow_senders_stop_nobody(live: LiveServer) -> None:
     finally:
         for sender in held:
             sender.close()
+
+
+def test_an_upload_must_come_at_some_pace_in_every_stretch_of_time() -> None:
+    moment = [0.0]
+    pace = Pace(1000, lambda: moment[0])
+    pace.add(1)  # at the beginning anybody may be slow
+    moment[0] = PATIENCE
+    pace.add(1000 * int(PATIENCE))
+    moment[0] += PATIENCE / 2
+    pace.add(10**9)  # what came fast before does not count later
+    moment[0] += PATIENCE
+    pace.add(0)
+    moment[0] += PATIENCE + 1
+    with pytest.raises(RequestTimeout):
+        pace.add(1)
+
+
+def test_a_sender_that_falls_silent_is_answered_with_408(quiet_panel: Panel) -> None:
+    def silence(_: int | None = None) -> bytes:
+        raise BlockingIOError
+
+    class Silent(Unread):
+        def readinto(self, _: object) -> int:
+            return len(paced(silence, Pace(1))())
+
+    header = {"X-CSRFToken": token_of(quiet_panel.client, "/admin/password")}
+    assert send_unread(quiet_panel.client, "/admin/data", stream=Silent(), **header) == 408
+    slots = quiet_panel.app.extensions["shoal.uploads"]
+    assert [slots.acquire(blocking=False) for _ in range(4)] == [True] * 3 + [False]  # it gave its place back
+    slots.release(3)
+
+
+def test_what_is_still_sent_after_an_answer_is_thrown_away_within_bounds() -> None:
+    def begun() -> Farewell:
+        return Farewell(0.0, 0.0)
+
+    silent, endless, large = begun(), begun(), begun()
+    assert not silent.is_over(LINGER)
+    assert silent.is_over(LINGER + 0.1)
+    for second in range(int(LONGEST_FAREWELL) + 1):
+        assert not endless.is_over(second)
+        endless.add(1, second)
+    assert endless.is_over(LONGEST_FAREWELL + 0.1)
+    large.add(MOST_THROWN_AWAY, 0.1)
+    assert not large.is_over(0.1)
+    large.add(1, 0.1)
+    assert large.is_over(0.1)
+
+
+def test_a_refused_upload_gets_its_answer_when_all_of_it_was_sent(live: LiveServer) -> None:
+    """More than the system holds for a connection, as browsers and programs send it: first all, then they read."""
+    port, size = int(live.url.rsplit(":", 1)[1]), 32 * 2**20
+    head = f"POST /admin/data HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(head.encode())
+        client.sendall(bytes(size))
+        assert client.recv(12) == b"HTTP/1.1 401"
 
 
 def test_requests_behind_each_other_on_one_connection_are_all_answered(live: LiveServer) -> None:
