@@ -1,10 +1,11 @@
-"""How are accounts looked after from the command line? shoal admin create, list, role, disable, reset, delete."""
+"""How are accounts and tokens looked after from the command line? shoal admin create, list, role, ..., issue-token."""
 
 import argparse
 import getpass
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from shoal.cli.options import add_instance_options, instance_settings, print_json, print_table
@@ -20,7 +21,7 @@ from shoal.webapp.core.accounts import (
 )
 from shoal.webapp.core.roles import MAY, OPERATOR, ROLES
 from shoal.webapp.core.settings import Settings
-from shoal.webapp.database import Database
+from shoal.webapp.database import Database, LogFile
 
 _BY = "shoal admin"  # as the audit names who did it
 Action = Callable[[Database, Settings, argparse.Namespace], None]
@@ -36,15 +37,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add(actions, "enable", "log-ins again", run_enable)
     _add(actions, "role", "another role", run_role).add_argument("role", choices=ROLES)
     _add(actions, "delete", "take the account away; its name stays in the history", run_delete)
-    listed = actions.add_parser("list", help="all accounts")
-    listed.add_argument("--json", action="store_true")
-    add_instance_options(listed)
-    listed.set_defaults(run=lambda options: _with_database(run_list, options))
+    _add(actions, "list", "all accounts", run_list, given=None).add_argument("--json", action="store_true")
+    _add_token_options(actions)
 
 
-def _add(actions: Any, name: str, help: str, run: Action) -> argparse.ArgumentParser:
+def _add_token_options(actions: Any) -> None:
+    issue = _add(actions, "issue-token", "a token, by which a person of a real log sees the own group", run_issue, None)
+    issue.add_argument("--log", type=int, default=0, metavar="NUMBER", help="of which log, where there are several")
+    issue.add_argument("--days", type=int, help="how long it is good (90 if left out)")
+    issue.add_argument("--note", default="", help="what to remember it by; not the person's name")
+    tokens = _add(actions, "list-tokens", "all tokens: nobody's id, nobody's group", run_list_tokens, None)
+    tokens.add_argument("--json", action="store_true")
+    _add(actions, "revoke-token", "refuse a token from now on", run_revoke, None).add_argument("number", type=int)
+
+
+def _add(actions: Any, name: str, help: str, run: Action, given: str | None = "name") -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=help)
-    parser.add_argument("name")
+    if given:
+        parser.add_argument(given)
     add_instance_options(parser)
     parser.set_defaults(run=lambda options: _with_database(run, options))
     return parser
@@ -113,14 +123,65 @@ def run_delete(database: Database, settings: Settings, options: argparse.Namespa
 def run_list(database: Database, settings: Settings, options: argparse.Namespace) -> None:
     rows = [
         (one.name, one.role, "disabled" if one.disabled else "one-time password" if one.must_change else "enabled",
-         one.created_at.isoformat(timespec="seconds"))
+         _day(one.created_at))
         for one in list_accounts(database)
     ]  # fmt: skip
-    header = ("name", "role", "state", "since")
-    if options.json:
+    _print_rows(rows, ("name", "role", "state", "since"), options.json)
+
+
+def run_issue(database: Database, settings: Settings, options: argparse.Namespace) -> None:
+    """The id of the person comes from the terminal or from standard input: a command line is for others to see."""
+    from shoal.webapp.core.tokens import DAYS
+    from shoal.webapp.jobs.tokens import issue_token  # which loads all that reads releases
+
+    log = _real_log(database, options.log)
+    user = input("Id of the person, as it stands in the log: ") if sys.stdin.isatty() else sys.stdin.readline()
+    days = DAYS if options.days is None else options.days
+    number, token = issue_token(database, settings, log.digest, user.strip(), days=days, about=options.note, by=_BY)
+    print(f"token {number} of {log.name}, good for {days} days; it is shown once:")
+    print(token)
+
+
+def _real_log(database: Database, number: int) -> LogFile:
+    """The log of that number, or the only one whose people are real."""
+    from shoal.webapp.core.logs import get_log, list_logs
+
+    if number:
+        return get_log(database, number)
+    real = [log for log in list_logs(database) if log.people == "real"]
+    if len(real) == 1:
+        return real[0]
+    known = "; ".join(f"{log.id} is {log.name}" for log in real) or "start the server with one first"
+    raise InputError(f"there are {len(real)} logs of real people: choose one by --log NUMBER ({known})")
+
+
+def run_list_tokens(database: Database, settings: Settings, options: argparse.Namespace) -> None:
+    from shoal.webapp.core.tokens import list_tokens, state_of
+
+    header = ("number", "state", "until", "issued", "by", "note")
+    rows = [
+        (str(one.id), state_of(one), _day(one.expires_at), _day(one.created_at), one.account, one.note)
+        for one in list_tokens(database)
+    ]
+    _print_rows(rows, header, options.json)
+
+
+def _day(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")
+
+
+def _print_rows(rows: Sequence[Sequence[str]], header: tuple[str, ...], as_json: bool) -> None:
+    if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
     else:
         print_table(rows, header)
+
+
+def run_revoke(database: Database, settings: Settings, options: argparse.Namespace) -> None:
+    from shoal.webapp.core.tokens import revoke_token
+
+    revoke_token(database, options.number, _BY)
+    print(f"token {options.number} is refused from now on")
 
 
 def _ask_password() -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -25,6 +26,7 @@ from shoal.webapp.core.gate import Consent
 from shoal.webapp.core.roles import ROLES
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, Job, Release
+from shoal.webapp.database.models import EVALUATION, FAILED, READING, RUN, now
 from shoal.webapp.jobs import run
 from shoal.webapp.jobs.queue import claim_job
 from shoal.webapp.jobs.tasks import add_run
@@ -56,6 +58,7 @@ class Birdcage:
     releases: dict[str, str] = field(default_factory=dict)
     active: str = ""
     broken: str = ""  # a release that breaks its promise, with a counterexample that names a person
+    failed: tuple[str, ...] = ()  # jobs whose error quotes the log, numbered as releases are
 
     def activate(self, method: str) -> str:
         release_id = self.releases[method]
@@ -136,6 +139,24 @@ def _make_releases(cage: Birdcage, path: Path) -> None:
         assert job is not None
         cage.releases[method] = run.make_release(cage.database, cage.settings.instance, job, log, index, _Silent())
     _break(cage, "random")
+    _fail(cage)
+
+
+def _fail(cage: Birdcage) -> None:
+    """A run, an upload and an evaluation that ended with words of the log in their error."""
+    bird, run_of_it = cage.birds[8], {"method": "random", "params": {"k": 4}, "log": 1, "seed": 0}
+    given = {"corpus": "news", "log": cage.settings.log}
+    tasks: dict[str, dict[str, Any]] = {
+        RUN: run_of_it,
+        READING: {"path": "/nowhere/log.tsv", "name": "log.tsv"},
+        EVALUATION: {"log": 1, "given": given, "levels": 3, "thorough": "quick", "methods": ["random"]},
+    }
+    with cage.database.writing() as opened:
+        told = f"row 7 of user {bird.user} holds {bird.invented} and http://{bird.site}/"
+        jobs = [Job(kind=kind, state=FAILED, error=told, task=task, finished_at=now()) for kind, task in tasks.items()]
+        opened.add_all(jobs)
+        opened.flush()
+        cage.failed = tuple(f"r{job.id}" for job in jobs)
 
 
 def _break(cage: Birdcage, method: str) -> None:

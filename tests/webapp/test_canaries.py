@@ -1,10 +1,11 @@
 """Who sees what of real people? Every route as everybody, held against the tables of SECURITY.md, with every method.
 
-A few hundred requests here; `SHOAL_CANARY_REQUESTS=10000` asks for at least so many.
+A few hundred requests here; `SHOAL_CANARY_REQUESTS=10000` makes at least so many as visitors and with a token.
 """
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import cycle, product
 from pathlib import Path
@@ -21,12 +22,14 @@ from tests.webapp.instances import token_of
 
 AT_LEAST = int(os.environ.get("SHOAL_CANARY_REQUESTS") or 0)
 TEXT = (Path(__file__).parents[2] / "SECURITY.md").read_text()
-WHO = ("visitor", "token", "viewer", "operator", "administrator")
+STRANGERS = ("visitor", "token")
+WHO = (*STRANGERS, "viewer", "operator", "administrator")
 IDS, ADDRESSES = re.compile(r"canary-user-\d+"), re.compile(r"canary-address-\d+")
 IN_SHORT = (
     "/search?q=climate&group={group}", "/api/v1/search?q=climate&group={group}", "/search?q=climate", "/",
     "/api/v1/releases/current/profiles", "/api/v1/releases", "/token", "/mine",
     "/api/v1/search?q={rare}&group={group}", "/api/v1/why?q=climate&document=1&column=anonymized&group={group}",
+    "/api/v1/candidates?q={rare}", "/api/v1/words",
 )  # fmt: skip
 
 
@@ -65,7 +68,8 @@ def address(rule: Rule, cage: Birdcage, release: str) -> str:
         "method": "random", "ending": "json", "key": "0123456789abcdef", "document": "1", "filename": "base.css",
     }  # fmt: skip
     path = re.sub(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>", lambda found: filled[found[1]], rule.rule)
-    needed = {"/why": "?q=climate&document=1&column=anonymized", "/search": "?q=climate"}
+    asks = "?q=climate"
+    needed = {"/why": f"{asks}&document=1&column=anonymized", "/search": asks, "/candidates": asks}
     return path + next((text for end, text in needed.items() if path.endswith(end)), "")
 
 
@@ -82,7 +86,7 @@ def test_every_route_answers_whom_the_table_says(
     birdcage: Birdcage, everybody: dict[str, tuple[FlaskClient, dict[str, str]]]
 ) -> None:
     """What somebody may change is not tried: it would change this server. What nobody may change is, with a token."""
-    pages = {who: "/admin/login" if who in ("visitor", "token") else "/admin/password" for who in WHO}
+    pages = {who: "/admin/login" if who in STRANGERS else "/admin/password" for who in WHO}
     tokens = {who: {"X-CSRFToken": token_of(client, pages[who])} for who, (client, _) in everybody.items()}
     wrong = []
     for (method, rule), (who, (client, headers)) in product(list(routes(birdcage)), everybody.items()):
@@ -113,7 +117,8 @@ class Watch:
     """Counts what is asked, and keeps every answer that holds what the table does not allow."""
 
     def __init__(self, cage: Birdcage) -> None:
-        self.asked, self.hits, self._cage, self._words = 0, [], cage, words_of(cage.birds)  # type: ignore[var-annotated]
+        self._cage, self._words = cage, words_of(cage.birds)
+        self.asked, self.hits = Counter[str](), list[tuple[str, str, str, list[object]]]()
 
     def release(self, release: str) -> None:
         text = published(self._cage, release)
@@ -123,7 +128,7 @@ class Watch:
 
     def ask(self, who: str, client: FlaskClient, headers: dict[str, str], path: str) -> None:
         answer = client.get(path, headers=headers, buffered=True)
-        self.asked += 1
+        self.asked[who] += 1
         text = answer.text.lower()
         hidden = set(self._words.findall(text)) - self._public - set(self._words.findall(path))
         found = {
@@ -146,12 +151,17 @@ def test_the_canaries_would_be_seen(birdcage: Birdcage, watch: Watch) -> None:
     watch.release(birdcage.activate("clump"))
     assert DATA["ids in the log"] == dict.fromkeys(WHO, False) | {"operator": True, "administrator": True}
     operator = birdcage.staff("operator")
+    run, upload, evaluation = (failed[1:] for failed in birdcage.failed)
     for path in (
         f"/admin/runs/{birdcage.broken[1:]}",
         f"/api/v1/admin/releases/{birdcage.releases['original']}/files/profiles.jsonl",
+        f"/admin/runs/{run}/status",
+        f"/api/v1/admin/uploads/{upload}",
+        f"/admin/evaluations/{evaluation}",
     ):
         watch.ask("operator", operator, {}, path)
         watch.ask("visitor", operator, {}, path)  # as if a visitor had been answered so
+        assert watch.hits[-1][1] == path
     assert {who for who, *_ in watch.hits} == {"visitor"}
     assert {what for _, _, what, _ in watch.hits} == {
         "ids in the log", "addresses that were clicked", "words that the active release does not publish"
@@ -165,21 +175,24 @@ def test_nobody_is_shown_a_canary_while_a_method_is_active(
     watch.release(birdcage.activate(method))
     groups = birdcage.app.extensions["shoal.releases"].current().stored.release.pseudonyms or ["none"]
     filled = {"group": groups[0], "rare": birdcage.birds[1].rare}
-    for path, who in product(IN_SHORT, ("visitor", "token")):
+    for path, who in product(IN_SHORT, STRANGERS):
         watch.ask(who, *everybody[who], path.format(**filled))
     if method in ("original", "clump") or AT_LEAST:
         _ask_everything(birdcage, everybody, watch)
-    every_method = cycle(product(birdcage.birds, IN_SHORT, WHO))
-    while watch.asked * len(methods()) < AT_LEAST:
-        bird, path, who = next(every_method)
-        own = {"group": groups[watch.asked % len(groups)], "rare": (bird.rare, bird.invented)[watch.asked % 2]}
+    every_bird = cycle(product(birdcage.birds, IN_SHORT, STRANGERS))
+    while sum(watch.asked[who] for who in STRANGERS) * len(methods()) < AT_LEAST:
+        bird, path, who = next(every_bird)
+        number = watch.asked.total()
+        own = {"group": groups[number % len(groups)], "rare": (bird.rare, bird.invented)[number % 2]}
         watch.ask(who, *everybody[who], path.format(**own))
+    print(f"{method}: {dict(watch.asked)} requests, {len(watch.hits)} hits")
     assert watch.hits == []
 
 
 def _ask_everything(cage: Birdcage, everybody: dict[str, tuple[FlaskClient, dict[str, str]]], watch: Watch) -> None:
-    """Every route that is read, as everybody, with the active release and with one that was never active."""
+    """Every route that is read, as everybody: of the active release, one that was never active, jobs that failed."""
+    shown = (cage.active, cage.broken, *cage.failed)
     for method, rule in routes(cage):
-        for release in {address(rule, cage, one) for one in (cage.active, cage.broken)} if method == "GET" else ():
+        for release in {address(rule, cage, one) for one in shown} if method == "GET" else ():
             for who, (client, headers) in everybody.items():
                 watch.ask(who, client, headers, release)

@@ -30,13 +30,12 @@ from shoal.webapp.core.logs import get_log, list_logs
 from shoal.webapp.core.releases import without_names
 from shoal.webapp.core.serving import add_choice, corpora
 from shoal.webapp.core.serving import logs as choosable_logs
-from shoal.webapp.core.withdrawal import delete_release, delete_run, withdraw
+from shoal.webapp.core.withdrawal import delete_evaluation, delete_release, delete_run, withdraw
 from shoal.webapp.database import Release
 from shoal.webapp.jobs.evaluation import add_evaluation, get_evaluation, publish, results_so_far
-from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.tasks import PREVIEW_USERS, add_run
-from shoal.webapp.operator import served_log
+from shoal.webapp.operator import served_log, shown_status
 from shoal.webapp.operator.data import get_data_job, rejected_rows, take_upload
 from shoal.webapp.operator.releases import all_releases, downloadable, public_file, view_of
 from shoal.webapp.operator.runs import RunRow, get_row, read_wanted, run_rows
@@ -119,7 +118,7 @@ def run(number: int) -> dict[str, Any]:
 def _run(row: RunRow) -> dict[str, Any]:
     release = row.release
     return {
-        **job_status(row.job), "method": row.method, "params": row.params, "title": row.title,
+        **shown_status(row.job), "method": row.method, "params": row.params, "title": row.title,
         "log": row.job.task["log"], "seed": row.job.task["seed"], "account": row.job.account,
         "created_at": row.job.created_at, "finished_at": row.job.finished_at, "result": _shown(row.job.result),
         "release_id": release.id if release else None, "certificate": _shown(release.certificate) if release else None,
@@ -151,7 +150,7 @@ def again(number: int) -> dict[str, Any]:
 
 
 def _job(number: int) -> dict[str, Any]:
-    return job_status(get_job(database(), number))
+    return shown_status(get_job(database(), number))
 
 
 @api.post("/evaluations")
@@ -177,15 +176,26 @@ def _evaluation(number: int) -> dict[str, Any]:
     job = get_evaluation(database(), number)
     results = results_so_far(settings().instance, number)
     at = job.result.get("published_at", "")
-    return {**job_status(job), "published_at": at, "results": told(results) if results else {}}
+    return {**shown_status(job), "published_at": at, "results": told(results) if results else {}}
 
 
 @api.post("/evaluations/<int:number>/publish")
 @api.output(s.EvaluationOut)
 @api.doc(summary="Show an evaluation to everybody at /answer", responses={409: "it is not done"})
 def publish_evaluation(number: int) -> dict[str, Any]:
-    publish(database(), number)
+    publish(database(), number, account().name)
     return _evaluation(number)
+
+
+@api.delete("/evaluations/<int:number>")
+@api.output({}, status_code=204)
+@api.doc(
+    summary="Delete an evaluation with all that it measured; copies that others fetched are out of reach",
+    responses={409: "it waits or runs"},
+)
+def remove_evaluation(number: int) -> str:
+    delete_evaluation(database(), settings().instance, number, account().name)
+    return ""
 
 
 @api.delete("/runs/<int:number>")
@@ -371,7 +381,7 @@ def serve_chosen(given: dict[str, str]) -> dict[str, Any]:
 @api.doc(summary="How far the reading of an upload, or the choice of what is served, is")
 def read_upload(number: int) -> dict[str, Any]:
     job = get_data_job(number)
-    return {**job_status(job), "result": job.result}
+    return {**shown_status(job), "result": job.result}
 
 
 @api.get("/logs/<int:log_id>/rejected")

@@ -18,6 +18,7 @@ from sqlalchemy import func, select
 
 from shoal.corpus.errors import InputError, NotFound
 from shoal.webapp.core.releases import ActiveReleases
+from shoal.webapp.core.serving import UNSERVED
 from shoal.webapp.database import Database, Job
 from shoal.webapp.database.models import STATES
 
@@ -159,10 +160,15 @@ def _end(response: Response) -> Response:
 @pages.get("/healthz")
 def healthz() -> ResponseReturnValue:
     """Whether searches can be answered: 200, or 503 with what is wrong."""
-    checks = {"database": _database_check(), "data": current_app.extensions["shoal.unserved"] or "ok"}
+    checks = {"database": _database_check(), "data": _data_check()}
     checks |= {"release": _release_check(), "disk": _disk_check()}
     healthy = all(text == "ok" for text in checks.values())
     return jsonify({"status": "ok" if healthy else "unwell", "checks": checks}), 200 if healthy else 503
+
+
+def _data_check() -> str:
+    """Why it cannot be served may name a file, or quote one: that stands in the panel."""
+    return f"{UNSERVED}: its page of the data says why" if current_app.extensions["shoal.unserved"] else "ok"
 
 
 def _database_check() -> str:

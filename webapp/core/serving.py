@@ -23,6 +23,7 @@ from shoal.webapp.database.models import DONE, INDEXING, SERVING
 from shoal.webapp.jobs.queue import add_job, finish_job, get_job
 from shoal.webapp.jobs.run import Steps
 
+UNSERVED = "what was chosen in the panel cannot be served"
 _STEPS = ("Preparing the documents", "Reading the log", "Making the first release")
 
 
@@ -146,8 +147,8 @@ def _open(app: Flask, settings: Settings, database: Database, progress: Progress
 
 
 def _cannot(app: Flask, error: InputError) -> None:
-    app.extensions["shoal.unserved"] = f"what was chosen in the panel cannot be served: {error}"
-    app.logger.warning("what was chosen in the panel cannot be served")
+    app.extensions["shoal.unserved"] = str(error)
+    app.logger.warning(UNSERVED)
 
 
 def follow() -> None:

@@ -75,6 +75,10 @@ def without_group(opened: Session, log_digest: str, release_id: str) -> list[Tok
     return list(opened.scalars(select(Token).where(is_live(), Token.log == log_digest, ~known)))
 
 
+def state_of(token: Token) -> str:
+    return "revoked" if token.revoked_at else "over" if token.expires_at <= now() else "good"
+
+
 def list_tokens(database: Database) -> list[Token]:
     with database.reading() as opened:
         return list(opened.scalars(select(Token).order_by(Token.id.desc()).limit(1000)))

@@ -12,7 +12,19 @@ from shoal.webapp.core.audit import note
 from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.seal import release_folder
 from shoal.webapp.database import Database, Job, Release
-from shoal.webapp.database.models import ACTIVE, DELETED, MADE, PREVIEW, QUEUED, RETIRED, RUN, RUNNING, WITHDRAWN, now
+from shoal.webapp.database.models import (
+    ACTIVE,
+    DELETED,
+    EVALUATION,
+    MADE,
+    PREVIEW,
+    QUEUED,
+    RETIRED,
+    RUN,
+    RUNNING,
+    WITHDRAWN,
+    now,
+)
 
 OUT_OF_REACH = "Copies that others fetched while it was public are out of reach, and stay there."
 
@@ -41,7 +53,7 @@ def delete_release(releases: ActiveReleases, release_id: str, account: str, why:
             _forget(release)
             note(session, "release.delete", account, release_id, {"note": why})
         number = release.job_id
-    _remove_files(releases.instance, number)
+    _remove_run(releases.instance, number)
 
 
 def _forget(release: Release) -> None:
@@ -61,37 +73,58 @@ def delete_run(releases: ActiveReleases, number: int, account: str, why: str = "
         delete_release(releases, release_id, account, why)
         return
     with releases.database.writing() as session:
-        job = _ended(session, number)
+        job = _ended(session, number, RUN, PREVIEW)
         if job.state != DELETED:
             _empty(job)
             note(session, "run.delete", account, str(number), {"note": why})
-    _remove_files(releases.instance, number)
+    _remove_run(releases.instance, number)
 
 
-def _ended(session: Session, number: int) -> Job:
-    wanted = select(Job).where(Job.id == number, Job.kind.in_((RUN, PREVIEW))).with_for_update()
+def _ended(session: Session, number: int, *kinds: str) -> Job:
+    """A job of one of these kinds that is at its end, and stays there while the transaction lasts."""
+    wanted = select(Job).where(Job.id == number, Job.kind.in_(kinds)).with_for_update()
     job = session.scalar(wanted) if 0 < number < 2**31 else None
     if job is None:
-        raise NotFound("no such run: choose one from the list of runs")
+        raise NotFound(f"no such {kinds[0]}: choose one from the list of {kinds[0]}s")
     if job.state in (QUEUED, RUNNING):
-        raise Conflict(f"run {number} is {job.state}: cancel it before you delete it")
+        raise Conflict(f"{kinds[0]} {number} is {job.state}: cancel it before you delete it")
     return job
 
 
-def _remove_files(instance: Path, number: int) -> None:
-    folder = release_folder(instance, f"r{number}").parent
+def _remove_run(instance: Path, number: int) -> None:
+    _remove_folder(release_folder(instance, f"r{number}").parent, f"run {number}")
+
+
+def evaluation_folder(instance: Path, number: int) -> Path:
+    return instance / "evaluations" / f"e{number}"
+
+
+def delete_evaluation(database: Database, instance: Path, number: int, account: str) -> None:
+    """Delete an evaluation that is at its end, with all that it measured; from /answer it is gone at once."""
+    with database.writing() as session:
+        job = _ended(session, number, EVALUATION)
+        if job.state != DELETED:
+            _empty(job)
+            note(session, "evaluation.delete", account, str(number))
+    _remove_folder(evaluation_folder(instance, number), f"evaluation {number}")
+
+
+def _remove_folder(folder: Path, whose: str) -> None:
     try:
         if folder.exists():
             shutil.rmtree(folder)
     except OSError as error:
         raise Conflict(
-            f"the files of run {number} cannot be removed ({error.strerror}): mend the folder, and delete it again"
+            f"the files of {whose} cannot be removed ({error.strerror}): mend the folder, and delete it again"
         ) from error
 
 
 def finish_deletions(database: Database, instance: Path) -> None:
     """Take away the files of what was deleted by a process that ended before they were gone."""
     with database.reading() as session:
-        deleted = session.scalars(select(Job.id).where(Job.state == DELETED, Job.kind.in_((RUN, PREVIEW)))).all()
-    for number in deleted:
-        _remove_files(instance, number)
+        deleted = session.execute(select(Job.id, Job.kind).where(Job.state == DELETED)).all()
+    for number, kind in deleted:
+        if kind in (RUN, PREVIEW):
+            _remove_run(instance, number)
+        if kind == EVALUATION:
+            _remove_folder(evaluation_folder(instance, number), f"evaluation {number}")

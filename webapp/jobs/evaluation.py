@@ -15,8 +15,10 @@ from shoal.evaluation.run.outcomes import begin, with_all_controls, with_control
 from shoal.evaluation.run.provenance import methods_text
 from shoal.evaluation.run.results import Results, read_results, write_results
 from shoal.evaluation.run.summary import conduct, summarize
+from shoal.webapp.core.audit import note
 from shoal.webapp.core.logs import get_log
 from shoal.webapp.core.settings import Settings
+from shoal.webapp.core.withdrawal import evaluation_folder
 from shoal.webapp.database import Database, Job
 from shoal.webapp.database.models import DONE, EVALUATION, now
 from shoal.webapp.jobs.queue import add_job, finish_job, get_job
@@ -55,10 +57,6 @@ def add_evaluation(
     make_experiment(given)
     task = {"log": log_id, "given": given, "levels": levels, "thorough": thorough, "methods": list(methods)}
     return add_job(database, EVALUATION, task, len(_STEPS), account)
-
-
-def evaluation_folder(instance: Path, number: int) -> Path:
-    return instance / "evaluations" / f"e{number}"
 
 
 def evaluate(database: Database, settings: Settings, job: Job, steps: Steps) -> None:
@@ -104,14 +102,15 @@ def _publication() -> dict[str, str]:
     return {"published_at": now().isoformat(timespec="seconds")}
 
 
-def publish(database: Database, number: int) -> None:
+def publish(database: Database, number: int, account: str) -> None:
     """Show an evaluation to everybody, at /answer."""
-    job = get_evaluation(database, number)
-    if job.state != DONE:
-        raise Conflict(f"evaluation {number} is {job.state}: only one that is done can be published")
+    get_evaluation(database, number)
     with database.writing() as session:
-        found = session.get_one(Job, number)
-        found.result = found.result | _publication()
+        job = session.get_one(Job, number, with_for_update=True)
+        if job.state != DONE:
+            raise Conflict(f"evaluation {number} is {job.state}: only one that is done can be published")
+        job.result = job.result | _publication()
+        note(session, "evaluation.publish", account, str(number))
 
 
 def get_evaluation(database: Database, number: int) -> Job:

@@ -1,5 +1,7 @@
 """What does an operator see? The panel at /admin, a module for each address; here the guard and what they share."""
 
+from typing import Any
+
 from apiflask import APIBlueprint
 from flask import g
 
@@ -9,7 +11,10 @@ from shoal.webapp.core.login import guard, has_role, note_download, tend_after_c
 from shoal.webapp.core.logs import find_log
 from shoal.webapp.core.releases import without_names
 from shoal.webapp.core.roles import ADMINISTRATOR, OPERATOR
+from shoal.webapp.database import Job
+from shoal.webapp.jobs.progress import job_status
 
+REDACTED = "It failed. Why may hold what stands in the log, so that an operator is told and you are not: ask one."
 panel = APIBlueprint("operator", __name__, url_prefix="/admin", enable_openapi=False)
 panel.before_request(guard)
 panel.after_request(tend_after_change)
@@ -37,6 +42,14 @@ panel.add_app_template_filter(without_names)
 @panel.app_template_filter("duration")
 def duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+
+
+def shown_status(job: Job) -> dict[str, Any]:
+    """How far a job is, without what a viewer is not shown: the text of an error may quote the log."""
+    status = job_status(job)
+    if not status["error"] or has_role(OPERATOR):
+        return status
+    return {**status, "error": REDACTED}
 
 
 def served_log() -> int:

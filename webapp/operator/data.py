@@ -11,17 +11,16 @@ from shoal.corpus.errors import InputError, NotFound
 from shoal.corpus.store.datasets import CORPORA, DATA_SETS
 from shoal.corpus.store.fetch import data_folder
 from shoal.webapp.core.context import database, service, settings
-from shoal.webapp.core.login import account
+from shoal.webapp.core.login import account, is_operator
 from shoal.webapp.core.logs import REJECTED, get_log, list_logs, save_upload
-from shoal.webapp.core.serving import add_choice, corpora, logs, uploaded_corpora
+from shoal.webapp.core.serving import UNSERVED, add_choice, corpora, logs, uploaded_corpora
 from shoal.webapp.core.uploads import delete_corpus, delete_log
 from shoal.webapp.core.withdrawal import OUT_OF_REACH
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import INDEXING, READING, SERVING
-from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import get_job
 from shoal.webapp.jobs.tasks import add_reading
-from shoal.webapp.operator import panel, served_log
+from shoal.webapp.operator import panel, served_log, shown_status
 
 SHOWN_ROWS = 200
 OF_DATA = (READING, INDEXING, SERVING)  # kinds of job
@@ -39,8 +38,14 @@ def data() -> str:
         "operator/data.html", logs=list_logs(database()), served=service().digest, jobs=_jobs(), here=here,
         corpora=known, documents=documents | {settings().corpus_source: len(service().index)},
         limit=settings().max_upload, corpus=settings().corpus_source, choices=logs(database()),
-        log=str(served_log()), problem=current_app.extensions["shoal.unserved"],
+        log=str(served_log()), problem=_problem(),
     )  # fmt: skip
+
+
+def _problem() -> str:
+    """What keeps the last choice from being served; a viewer is told that, and not why."""
+    why = current_app.extensions["shoal.unserved"]
+    return f"{UNSERVED}: {why if is_operator() else 'an operator is told why'}" if why else ""
 
 
 def _jobs() -> list[Job]:
@@ -79,7 +84,7 @@ def serve_chosen() -> ResponseReturnValue:
 def data_job(number: int) -> str:
     """An upload or a choice: how far it is, and what came of it."""
     job = get_data_job(number)
-    return render_template("operator/data_job.html", job=job, status=job_status(job), out_of_reach=OUT_OF_REACH)
+    return render_template("operator/data_job.html", job=job, status=shown_status(job), out_of_reach=OUT_OF_REACH)
 
 
 def get_data_job(number: int) -> Job:

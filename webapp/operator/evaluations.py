@@ -8,6 +8,7 @@ from shoal.corpus.errors import InputError
 from shoal.webapp.core.context import database, settings
 from shoal.webapp.core.login import account
 from shoal.webapp.core.logs import list_logs
+from shoal.webapp.core.withdrawal import OUT_OF_REACH, delete_evaluation
 from shoal.webapp.jobs.evaluation import (
     LEVELS,
     THOROUGH,
@@ -19,8 +20,7 @@ from shoal.webapp.jobs.evaluation import (
     published_evaluation,
     results_so_far,
 )
-from shoal.webapp.jobs.progress import job_status
-from shoal.webapp.operator import panel, served_log, whole_number
+from shoal.webapp.operator import panel, served_log, shown_status, whole_number
 from shoal.webapp.searcher.answer import shown
 
 
@@ -72,13 +72,21 @@ def evaluation(number: int) -> str:
     results = results_so_far(settings().instance, number)
     is_served = is_over(job, served_log(), settings().corpus_source)
     return render_template(
-        "operator/evaluation.html", job=job, status=job_status(job), is_served=is_served, at_answer=_at_answer(),
+        "operator/evaluation.html", job=job, status=shown_status(job), is_served=is_served, at_answer=_at_answer(),
+        out_of_reach=OUT_OF_REACH,
         **(shown(results) if results else {"results": None}),
     )  # fmt: skip
 
 
 @panel.post("/evaluations/<int:number>/publish")
 def publish_evaluation(number: int) -> ResponseReturnValue:
-    publish(database(), number)
+    publish(database(), number, account().name)
     flash("It is at /answer now, for everybody.")
     return redirect(url_for("operator.evaluation", number=number))
+
+
+@panel.post("/evaluations/<int:number>/delete")
+def remove_evaluation(number: int) -> ResponseReturnValue:
+    delete_evaluation(database(), settings().instance, number, account().name)
+    flash(f"Evaluation {number} is deleted, and all that it measured. {OUT_OF_REACH}")
+    return redirect(url_for("operator.evaluations"))

@@ -18,11 +18,10 @@ from shoal.webapp.core.login import account
 from shoal.webapp.core.withdrawal import OUT_OF_REACH, delete_run
 from shoal.webapp.database import Database, Job, LogFile, Release
 from shoal.webapp.database.models import EVALUATION, INDEXING, LEVELS, PREVIEW, READING, RUN, SERVING, STATES
-from shoal.webapp.jobs.progress import job_status
 from shoal.webapp.jobs.queue import cancel_job, get_job, start_again
 from shoal.webapp.jobs.run import release_title
 from shoal.webapp.jobs.tasks import add_run
-from shoal.webapp.operator import panel
+from shoal.webapp.operator import panel, shown_status
 from shoal.webapp.operator.releases import ReleaseView, downloadable, view_of
 
 OWN = ("number", "method", "state", "users")  # what rows are sorted by besides measures
@@ -144,7 +143,7 @@ def run(number: int) -> str:
     row = get_row(database(), number)
     info = methods()[row.method].info if row.method in methods() else None
     return render_template(
-        "operator/run.html", row=row, info=info, measures=shown_measures(), status=job_status(row.job),
+        "operator/run.html", row=row, info=info, measures=shown_measures(), status=shown_status(row.job),
         view=_view(row), files=downloadable(settings().instance, row.release) if row.release else [],
         out_of_reach=OUT_OF_REACH,
     )  # fmt: skip
@@ -157,7 +156,7 @@ def _view(row: RunRow) -> ReleaseView | None:
 @panel.get("/runs/<int:number>/status")
 def run_status(number: int) -> ResponseReturnValue:
     """What the page asks for while it waits."""
-    return jsonify(job_status(get_job(database(), number)))
+    return jsonify(shown_status(get_job(database(), number)))
 
 
 @panel.post("/runs/<int:number>/cancel")

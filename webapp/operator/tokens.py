@@ -8,8 +8,7 @@ from flask.typing import ResponseReturnValue
 from shoal.corpus.errors import InputError
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account
-from shoal.webapp.core.tokens import DAYS, LONGEST_NOTE, MOST_DAYS, list_tokens, revoke_token
-from shoal.webapp.database.models import now
+from shoal.webapp.core.tokens import DAYS, LONGEST_NOTE, MOST_DAYS, list_tokens, revoke_token, state_of
 from shoal.webapp.jobs import tokens as jobs
 from shoal.webapp.operator import panel, whole_number
 
@@ -33,7 +32,7 @@ def token_rows() -> list[dict[str, Any]]:
         {
             "number": one.id, "note": one.note, "account": one.account, "created_at": one.created_at,
             "expires_at": one.expires_at, "served": one.log == service().digest,
-            "state": "revoked" if one.revoked_at else "over" if one.expires_at <= now() else "good",
+            "state": state_of(one),
         }
         for one in list_tokens(database())
     ]  # fmt: skip

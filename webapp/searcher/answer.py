@@ -19,9 +19,10 @@ from shoal.evaluation.run.results import Results, Row
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.logs import list_logs
 from shoal.webapp.core.picture import Mark, inline_svg
+from shoal.webapp.core.withdrawal import evaluation_folder
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import QUEUED, RUNNING
-from shoal.webapp.jobs.evaluation import evaluation_folder, list_evaluations, published_evaluation, results_so_far
+from shoal.webapp.jobs.evaluation import list_evaluations, published_evaluation, results_so_far
 from shoal.webapp.jobs.levels import levels_under_way
 from shoal.webapp.searcher import pages
 
@@ -184,6 +185,9 @@ def answer_file(ending: str) -> ResponseReturnValue:
             raise NotFound("no method has both precision and risk: there is no picture")
         return Response(svg(drawn), content_type="image/svg+xml")
     name, kind = FILES[ending]
-    text = (evaluation_folder(settings().instance, job.id) / name).read_text(encoding="utf-8")
+    try:
+        text = (evaluation_folder(settings().instance, job.id) / name).read_text(encoding="utf-8")
+    except FileNotFoundError as error:  # it was deleted a moment ago
+        raise NotFound("this answer was deleted: look again, there may be another") from error
     headers = {"Content-Disposition": f"attachment; filename=shoal-answer.{ending}"}
     return Response(text, headers=headers, content_type=f"{kind}; charset=utf-8")

@@ -1,11 +1,15 @@
 """Does a token show its person the own group, and nobody anything else?"""
 
+import io
+import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
 from shoal.anonymizer.release_files import read_release
+from shoal.cli import main
 from shoal.corpus.errors import NotFound
 from shoal.webapp.core import tokens
 from shoal.webapp.core.audit import list_events
@@ -158,3 +162,40 @@ def test_an_operator_issues_and_revokes_one_in_the_panel_by_a_process_of_its_own
     header = {"X-CSRFToken": operator.get("/api/v1/admin/session").json["csrf_token"]}
     assert operator.delete(f"/api/v1/admin/tokens/{listed[0]['number']}", headers=header).status_code == 204
     assert operator.get("/api/v1/admin/tokens").json["tokens"][0]["state"] == "revoked"
+
+
+def test_a_command_issues_lists_and_revokes_tokens(
+    birdcage: Birdcage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The id of the person comes by standard input: a command line is for others to see."""
+    birdcage.activate("random")
+    bird, where = birdcage.birds[5], ["--instance", str(birdcage.settings.instance)]
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{bird.user}\n"))
+    assert main(["admin", "issue-token", "--days", "3", "--note", "by letter", *where]) == 0
+    said, token = capsys.readouterr().out.strip().splitlines()
+    number = said.split()[1]
+    client = birdcage.app.test_client()
+    told = client.get("/api/v1/token", headers=bearer(token)).json
+    assert [group["id"] for group in told["groups"]] == groups_of(birdcage, bird)
+    assert main(["admin", "list-tokens", "--json", *where]) == 0
+    listed = capsys.readouterr().out
+    assert bird.user not in listed
+    newest = json.loads(listed)[0]
+    assert [newest[name] for name in ("number", "state", "by", "note")] == [number, "good", "shoal admin", "by letter"]
+    assert main(["admin", "revoke-token", number, *where]) == 0
+    assert client.get("/api/v1/token", headers=bearer(token)).status_code == 401
+    assert main(["admin", "list-tokens", *where]) == 0
+    assert f"{number}" in capsys.readouterr().out
+    assert list_events(birdcage.database, action="token.revoke", subject=number)[0].account == "shoal admin"
+
+
+def test_the_command_issues_none_for_who_is_not_in_the_log_or_where_it_is_not_clear_which(
+    birdcage: Birdcage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("nobody\n"))
+    where = ["--instance", str(birdcage.settings.instance)]
+    assert main(["admin", "issue-token", *where]) == 2
+    assert "no user of that id" in capsys.readouterr().err
+    assert main(["admin", "issue-token", "--instance", str(tmp_path / "other")]) == 2
+    assert "there are 0 logs of real people" in capsys.readouterr().err
+    assert main(["admin", "revoke-token", "999999", *where]) == 2

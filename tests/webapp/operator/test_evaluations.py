@@ -7,11 +7,16 @@ from html import unescape
 import pytest
 
 from shoal.evaluation.run.results import read_results
+from shoal.webapp.core.accounts import create_account
+from shoal.webapp.core.audit import list_events
+from shoal.webapp.core.roles import VIEWER
+from shoal.webapp.core.withdrawal import evaluation_folder, finish_deletions
 from shoal.webapp.database import Job
-from shoal.webapp.database.models import EVALUATION, LEVELS
-from shoal.webapp.jobs.evaluation import evaluation_folder, results_so_far
+from shoal.webapp.database.models import EVALUATION, LEVELS, now
+from shoal.webapp.jobs.evaluation import published_evaluation, results_so_far
+from shoal.webapp.operator import REDACTED
 from shoal.webapp.searcher.answer import AtRisk, at_risks, standing
-from tests.webapp.instances import Panel
+from tests.webapp.instances import NAME, PASSWORD, Panel, log_in
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +151,65 @@ def test_results_of_another_version_are_as_good_as_none(quiet_panel: Panel, eval
     assert str(path.parent) not in answer.text
     assert quiet_panel.client.get(f"/admin/evaluations/{evaluated}").status_code == 200
     path.write_text(content)
+
+
+def made_up(panel: Panel, state: str, **result: object) -> int:
+    """An evaluation that was never measured, with a file where its results would be."""
+    task = {"log": 1, "given": {"corpus": "news"}, "levels": 3, "thorough": "quick", "methods": ["random"]}
+    with panel.database.writing() as session:
+        told = {"error": "why", "finished_at": now(), "host": "elsewhere", "seen_at": now()}  # not given up meanwhile
+        job = Job(kind=EVALUATION, state=state, task=task, result=result, **told)
+        session.add(job)
+        session.flush()
+        number = job.id
+    folder = evaluation_folder(panel.settings.instance, number)
+    folder.mkdir(parents=True)
+    (folder / "results.csv").write_text("what was measured")
+    return number
+
+
+def test_a_deleted_evaluation_is_gone_from_the_answer_with_its_files(panel: Panel) -> None:
+    number = made_up(panel, "done", published_at="9999-01-01T00:00:00")
+    assert published_evaluation(panel.database, 1, "news").id == number  # type: ignore[union-attr]
+    assert "Delete it" in panel.client.get(f"/admin/evaluations/{number}").text
+    assert panel.post(f"/admin/evaluations/{number}/delete").status_code == 302
+    found = published_evaluation(panel.database, 1, "news")
+    assert found is None or found.id != number
+    assert not evaluation_folder(panel.settings.instance, number).exists()
+    page = panel.client.get(f"/admin/evaluations/{number}").text
+    assert "It was deleted, and all that it measured" in page
+    assert "Delete it" not in page
+    assert list_events(panel.database, action="evaluation.delete", subject=str(number))[0].account == NAME
+    assert panel.post(f"/admin/evaluations/{number}/publish").status_code == 409
+
+
+def test_programs_delete_one_too_but_none_that_runs_and_nothing_else(panel: Panel) -> None:
+    headers = {"X-CSRFToken": panel.client.get("/api/v1/admin/session").json["csrf_token"]}
+
+    def delete(number: int) -> int:
+        return panel.client.delete(f"/api/v1/admin/evaluations/{number}", headers=headers).status_code
+
+    failed, running = made_up(panel, "failed"), made_up(panel, "running")
+    assert [delete(failed), delete(failed)] == [204, 204]
+    assert delete(running) == 409
+    assert evaluation_folder(panel.settings.instance, running).exists()
+    assert [delete(1), delete(10**9)] == [404, 404]  # a run, and none
+    with panel.database.writing() as session:
+        session.get_one(Job, running).state = "cancelled"
+
+
+def test_what_a_killed_deletion_left_goes_at_the_next_start(panel: Panel) -> None:
+    number = made_up(panel, "deleted")
+    finish_deletions(panel.database, panel.settings.instance)
+    assert not evaluation_folder(panel.settings.instance, number).exists()
+
+
+def test_a_viewer_is_told_that_a_job_failed_and_not_why(quiet_panel: Panel) -> None:
+    number = made_up(quiet_panel, "failed")
+    create_account(quiet_panel.database, "looker", PASSWORD, VIEWER)
+    viewer = quiet_panel.app.test_client()
+    log_in(viewer, "looker")
+    for client, told in ((quiet_panel.client, "why"), (viewer, REDACTED)):
+        assert client.get(f"/api/v1/admin/evaluations/{number}").json["error"] == told
+        assert client.get(f"/admin/runs/{number}/status").json["error"] == told
+        assert told in client.get(f"/admin/evaluations/{number}").text

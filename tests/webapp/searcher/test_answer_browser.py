@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from shoal.webapp.core.withdrawal import evaluation_folder
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import DONE, EVALUATION, now
-from shoal.webapp.jobs.evaluation import evaluation_folder
 from tests.webapp.conftest import DESKTOP, PHONE
 from tests.webapp.instances import EVALUATED, NAME, PASSWORD, LiveServer
 
