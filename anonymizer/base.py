@@ -1,5 +1,6 @@
 """What is a method, and what does it give? The types between a log, what is published of it, and whom that serves."""
 
+import secrets
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -83,6 +84,7 @@ class Release:
     weights: csr_array  # pseudonyms x labels
     queries: ReleasedQueries | None = None
     catalogue: Catalogue | None = None
+    shares: ReleasedQueries | None = None  # what is published instead of queries, which are what they tell together
 
     def __len__(self) -> int:
         return len(self.pseudonyms)
@@ -206,6 +208,14 @@ class Method(ABC):
     def after(self, previous: Assignment) -> "Method":
         """This method, keeping together who was together in an earlier release, where it can."""
         raise InputError(f"{self.info.id} makes every release anew and keeps no groups: leave --previous away")
+
+    def seed_for(self, given: int | None) -> int:
+        """The seed of a release that is published: the given one or 0, and one that nobody knows where it is secret."""
+        if self.info.randomness == "public":
+            return given or 0
+        if given is not None:
+            raise InputError(f"the randomness of {self.info.id} stays secret: leave the seed away, one is drawn")
+        return secrets.randbits(256)
 
     def choose(self, search: Search, device: Device, release: Release) -> csr_array:
         """What re-ranks this search: a row over the word forms of the documents, empty where it is not personal.

@@ -126,7 +126,7 @@ def _number(weight: float) -> int | float:
 
 
 def _write_queries(release: Release, path: Path) -> None:
-    queries = release.queries
+    queries = release.shares or release.queries
     assert queries is not None
     names = pl.Series(release.pseudonyms, dtype=pl.String).gather(queries.pseudonym)
     table = {"pseudonym": names, "query": _quoted(queries.query), "count": queries.count, "degree": queries.degree}
@@ -170,6 +170,8 @@ def read_release(
         release = _with_queries(release, folder / QUERIES)
     if (folder / CATALOGUE).exists():
         release = replace(release, catalogue=_read_catalogue(folder / CATALOGUE))
+    if (reads := find_verifier(manifest.claim.id).reads) is not None:
+        release = reads(release, manifest.claim.values)
     assignment = _read_assignment(folder / ASSIGNMENT, release) if secret else _nobody()
     given, tree = knowledge or Knowledge(), folder / TAXONOMY
     if given.taxonomy_file is None and tree.exists():

@@ -223,12 +223,14 @@ def anonymize(
     log: QueryLog,
     method: str | Method,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     knowledge: Knowledge | None = None,
     progress: Progress = silent,
     **settings: Any,
 ) -> Made:
     """A release of a log by a method of `shoal methods`, with its parameters by their names.
+
+    The seed is 0 where none is given; of a method whose randomness stays secret, nobody may choose it.
 
     >>> made = shoal.anonymize(log, "random", k=2, seed=0)
     >>> made
@@ -237,8 +239,9 @@ def anonymize(
     True
     """
     chosen = make_method(method, settings, knowledge) if isinstance(method, str) else method
-    made = chosen.run(log, seed=seed, progress=progress)
-    return Made(made.release, made.assignment, made.claim, made.suppressed, chosen, seed, log)
+    drawn = chosen.seed_for(seed)
+    made = chosen.run(log, seed=drawn, progress=progress)
+    return Made(made.release, made.assignment, made.claim, made.suppressed, chosen, drawn, log)
 
 
 def load(folder: str | Path, log: QueryLog | None = None, *, knowledge: Knowledge | None = None) -> Made:

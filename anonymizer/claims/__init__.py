@@ -69,6 +69,7 @@ class Verifier:
     sentence: Callable[[Values], str]
     values: Mapping[str, Range[Value]] = field(default_factory=dict)
     files: tuple[str, ...] = ()  # public ones that such a release has besides profiles and manifest
+    reads: Callable[[Release, Values], Release] | None = None  # what its queries tell, where they are not plain
 
     def verify(self, claim: Claim, evidence: Evidence) -> Verdict:
         """Check that the values are allowed, that the release is whole, and that the claim holds."""

@@ -71,7 +71,7 @@ def published_degrees(evidence: Evidence, typed: TypedQueries) -> np.ndarray:
 def verify_released(evidence: Evidence, typed: TypedQueries) -> Verdict:
     """A released query is released of all who typed it, as often as they did, with one degree; the rest is counted."""
     verdict = verify_released_by_one(evidence)
-    for check in (_verify_typed, _verify_one_degree):
+    for check in (verify_typed, verify_one_degree):
         if verdict.holds:
             verdict = check(evidence, typed)
     return verify_counted(evidence) if verdict.holds else verdict
@@ -100,7 +100,7 @@ def verify_released_by_one(evidence: Evidence) -> Verdict:
     return HOLDS
 
 
-def _verify_typed(evidence: Evidence, typed: TypedQueries) -> Verdict:
+def verify_typed(evidence: Evidence, typed: TypedQueries) -> Verdict:
     rows, assignment = evidence.release.queries, evidence.assignment
     assert rows is not None
     text = typed.numbers(rows.query)
@@ -126,7 +126,7 @@ def _only_columns(counts: csr_array, columns: np.ndarray) -> csr_array:
     return csr_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=counts.shape)
 
 
-def _verify_one_degree(evidence: Evidence, typed: TypedQueries) -> Verdict:
+def verify_one_degree(evidence: Evidence, typed: TypedQueries) -> Verdict:
     rows = evidence.release.queries
     assert rows is not None
     low = np.flatnonzero(rows.degree < 1)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.anonymizer.base import Anonymized, Method, Release
+from shoal.anonymizer.base import Anonymized, Method, Release, ReleasedQueries
 from shoal.anonymizer.claims import Evidence, Verdict, find_verifier, verify
 from shoal.anonymizer.contract.edits import mutants
 from shoal.anonymizer.contract.sample_logs import awkward_logs, log_of, sample_log
@@ -307,10 +307,15 @@ def _same(first: Release, second: Release) -> bool:
     same = all(np.array_equal(one, other) for one, other in zip(*columns, strict=True))
     same &= first.pseudonyms == second.pseudonyms and first.labels == second.labels
     same &= _catalogue_of(first) == _catalogue_of(second)
-    if first.queries is None or second.queries is None:
-        return same and first.queries is second.queries
-    pairs = [(q.pseudonym, q.query.to_list(), q.count, q.degree) for q in (first.queries, second.queries)]
-    return same and all(np.array_equal(one, other) for one, other in zip(*pairs, strict=True))
+    same &= _same_rows(first.shares, second.shares)
+    return same and _same_rows(first.queries, second.queries)
+
+
+def _same_rows(first: ReleasedQueries | None, second: ReleasedQueries | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    pairs = [(q.pseudonym, q.query.to_list(), q.count, q.degree) for q in (first, second)]
+    return all(np.array_equal(one, other) for one, other in zip(*pairs, strict=True))
 
 
 def _catalogue_of(release: Release) -> list[tuple[str, int, float]] | None:

@@ -35,6 +35,11 @@ SHAPES = {
     "bow": _polygon((-.9, -.85), (0, -.15), (.9, -.85), (.9, .85), (0, .15), (-.9, .85)),
     "chevron": _polygon((-.9, .1), (0, -.8), (.9, .1), (.9, .8), (0, -.05), (-.9, .8)),
     "house": _polygon((0, -1), (.85, -.2), (.85, .9), (-.85, .9), (-.85, -.2)),
+    "pentagon": _polygon((0, -1), (.95, -.31), (.59, .81), (-.59, .81), (-.95, -.31)),
+    "hexagon": _polygon((-.5, -.87), (.5, -.87), (1, 0), (.5, .87), (-.5, .87), (-1, 0)),
+    "tee": _polygon((-.9, -.9), (.9, -.9), (.9, -.35), (.3, -.35), (.3, .9), (-.3, .9), (-.3, -.35), (-.9, -.35)),
+    "corner": _polygon((-.9, -.9), (-.3, -.9), (-.3, .3), (.9, .3), (.9, .9), (-.9, .9)),
+    "arrow": _polygon((0, -1), (1, .2), (.35, .2), (.35, .9), (-.35, .9), (-.35, .2), (-1, .2)),
     "bar": _polygon((-1, -.35), (1, -.35), (1, .35), (-1, .35)),
     "post": _polygon((-.35, -1), (.35, -1), (.35, 1), (-.35, 1)),
     "kite": _polygon((0, -1), (.7, -.35), (0, 1), (-.7, -.35)),
@@ -68,6 +73,7 @@ METHODS = {
     "device": Style(COLOURS[0], SHAPES["bow"], DASHES[3]),
     "cahd": Style(COLOURS[2], SHAPES["house"], DASHES[5]),
     "apriori": Style(COLOURS[4], SHAPES["anvil"], DASHES[5]),
+    "secret-sharing": Style(COLOURS[2], SHAPES["pentagon"], DASHES[0]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.

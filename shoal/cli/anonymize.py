@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_knowledge_options(parser)
     parser.add_argument("--method", required=True)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
-    parser.add_argument("--seed", type=seed, default=0, help="a whole number from 0 on")
+    parser.add_argument("--seed", type=seed, help="a whole number from 0 on (0); none where it must stay secret")
     parser.add_argument("--previous", type=Path, metavar="DIR", help="an earlier release, whose groups stay")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the release")
     parser.add_argument(

@@ -129,21 +129,23 @@ def sample(log: QueryLog, users: int, seed: int) -> QueryLog:
 def make_release(database: Database, instance: Path, job: Job, log: QueryLog, corpus: str | Index, steps: Steps) -> str:
     """Make the release of a job and keep it: first its files, then one transaction that says it is there."""
     task = job.task
-    method, seed = make_method(task["method"], task["params"]), int(task["seed"])
+    method = make_method(task["method"], task["params"])
+    is_secret = method.info.randomness == "secret"
+    seed, drawn = int(task["seed"]), method.seed_for(None if is_secret else int(task["seed"]))
     release_id = f"r{job.id}"
     folder = release_folder(instance, release_id)
     start = time.perf_counter()
     index = index_for(corpus) if isinstance(corpus, str) else corpus
-    made = with_blend(_make(method, log, seed, steps), method, log, index, seed, steps)
+    made = with_blend(_make(method, log, drawn, steps), method, log, index, seed, steps)
     _clear(folder.parent)
-    manifest = write_release(folder, made, method, log, seed)
+    manifest = write_release(folder, made, method, log, drawn)
     seconds = time.perf_counter() - start
     steps.step(3, STEPS[2])
     verdict = verify_stored(read_release(folder), log)  # what lies on disk is what is checked
     checked_at, seal = now(), seal_of(folder)
     measured = _measure(made, log, method, seed, index, steps) | {"seconds": round(seconds, 3)}
     certificate = {
-        "release": release_id, "method": manifest.method, "parameters": manifest.parameters, "seed": seed,
+        "release": release_id, "method": manifest.method, "parameters": manifest.parameters, "seed": manifest.seed,
         "data_sha256": manifest.digests["log"], "corpus_sha256": index.meta["digest"],
         "claim": asdict(manifest.claim), "sentence": verdict.sentence,
         "holds": verdict.holds, "counterexample": verdict.counterexample,

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import Evidence
@@ -90,19 +92,9 @@ class Definition:
 
 
 def definitions() -> dict[str, Definition]:
-    """Definitions by the id of their claim."""
-    from shoal.anonymizer.contract.literal import (
-        groups,
-        itemsets,
-        microaggregation,
-        queries,
-        sensitive,
-        transactions,
-        vocabularies,
-    )
-
-    own = (groups, itemsets, microaggregation, queries, sensitive, transactions, vocabularies)
-    return {id: definition for module in own for id, definition in module.OWN.items()} | DEFINITIONS
+    """Definitions by the id of their claim: each module here lists its own in OWN."""
+    own = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    return {id: made for module in own for id, made in getattr(module, "OWN", {}).items()} | DEFINITIONS
 
 
 DEFINITIONS: dict[str, Definition] = {}

@@ -1,0 +1,116 @@
+"""Secret sharing: can a query be read only when k users asked it? Shamir's shares, one for each user of a query."""
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, Release, ReleasedQueries, Suppressed
+from shoal.anonymizer.distinct_queries import DistinctQueries, distinct_queries, only_columns
+from shoal.anonymizer.methods.secret_sharing.shamir import PRIME, as_blocks, shares_at
+from shoal.anonymizer.parameters import Parameter, whole_number
+from shoal.anonymizer.publish import publish
+from shoal.anonymizer.secret_numbers import secret_numbers, secret_order
+from shoal.corpus.profiles import query_term_counts
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+
+_STAGE = "sharing queries"
+
+
+class SecretSharing(LogMethod):
+    """Adar 2007, section 4; thesis 2.2.
+
+    Guarantee: a query can be read when k users asked it, and fewer shares say nothing of it but its length in blocks of
+    7 bytes. Strings are compared in lower case and with single blanks, as by `equality`, which releases what is read.
+    """
+
+    info = MethodInfo(
+        id="secret-sharing",
+        title="Shares of queries, readable when k users asked",
+        paper="E. Adar: User 4XXXXX9: Anonymizing query logs. Query Log Analysis Workshop at WWW, 2007",
+        unit="query",
+        family="hash",
+        protects="What fewer than k users asked: their shares together say nothing of the words of a query.",
+        does_not_protect=(
+            "What a user's readable queries tell together; how many queries a user asked, how often each, how long "
+            "they are and which other users asked them; and a log in which an attacker planted users: k - 1 of "
+            "them learn who else types what they type."
+        ),
+        randomness="secret",
+    )
+    k = Parameter(5, whole_number(2, 1000), "the number of users whose shares of a query together read it", "higher")
+
+    def claim(self) -> Claim:
+        return Claim("threshold-shares", {"k": self.k})
+
+    def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        self.need_users(len(log.users), self.k)
+        progress(0, 3, _STAGE)
+        queries = distinct_queries(log)
+        asked = only_columns(queries.asked, queries.users > 0)  # the empty string is no query
+        users = np.flatnonzero(np.diff(asked.indptr))
+        users = users[secret_order(seed, "users", len(users))]
+        asked = csr_array(asked[users])
+        progress(1, 3, _STAGE)
+        made = self._published(log, queries, asked, users)
+        progress(2, 3, _STAGE)
+        shares = self._shares(queries, asked, made.assignment.profile, seed)
+        progress(3, 3, _STAGE)
+        return _with_shares(made, shares)
+
+    def _published(self, log: QueryLog, queries: DistinctQueries, asked: csr_array, users: np.ndarray) -> Anonymized:
+        """What can be read: the queries of at least k users, and profiles of these alone."""
+        readable = only_columns(asked, queries.users >= self.k)
+        labels, terms = query_term_counts(log, self.knowledge.words)
+        weights = csr_array(readable @ csr_array(terms[queries.source])).astype(float)
+        rows = _rows(readable)
+        text, count = queries.texts.gather(readable.indices), readable.data.astype(np.int64)
+        read = ReleasedQueries(rows, text, count, queries.users[readable.indices].astype(np.int64))
+        suppressed = Suppressed(len(log) - int(count.sum()), len(log.users) - len(users))
+        members = (users, np.arange(len(users)))
+        return publish(log.users, members, weights, labels, self.claim(), suppressed, queries=read)
+
+    def _shares(self, queries: DistinctQueries, asked: csr_array, place: np.ndarray, seed: int) -> ReleasedQueries:
+        """One share of each query for each user who asked it: query/point/values, the point that of the user."""
+        start, blocks = as_blocks(queries.texts)
+        coefficients = secret_numbers(seed, "coefficients", len(blocks) * (self.k - 1)) & np.uint64(PRIME)
+        coefficients[coefficients == PRIME] = 0  # one number of 2^61 is twice as likely as the others
+        name = secret_order(seed, "queries", len(queries))
+        pseudonym = place[_rows(asked)]
+        order = np.lexsort((name[asked.indices], pseudonym))
+        query, pseudonym = asked.indices[order], pseudonym[order]
+        point = 1 + secret_order(seed, "points", asked.shape[0])[pseudonym]
+        polynomials = coefficients.reshape(len(blocks), self.k - 1)
+        value_start, values = shares_at(point.astype(np.uint64), query.astype(np.int64), start, blocks, polynomials)
+        texts = _written(name[query], point, value_start, values)
+        count = asked.data[order].astype(np.int64)
+        return ReleasedQueries(pseudonym.astype(np.int32), texts, count, queries.users[query].astype(np.int64))
+
+
+def _rows(matrix: csr_array) -> np.ndarray:
+    return np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+
+
+def _with_shares(made: Anonymized, shares: ReleasedQueries) -> Anonymized:
+    release = made.release
+    told = Release(
+        release.pseudonyms, release.users, release.labels, release.generalized, release.weights, release.queries,
+        shares=shares,
+    )  # fmt: skip
+    return Anonymized(told, made.assignment, made.claim, made.suppressed)
+
+
+def _written(query: np.ndarray, point: np.ndarray, start: np.ndarray, values: np.ndarray) -> pl.Series:
+    """query/point/value.value..., all shares with the same number of values at once."""
+    many = np.diff(start)
+    parts, places = [pl.Series(dtype=pl.String)], [np.empty(0, dtype=np.int64)]
+    for blocks in np.unique(many).tolist():
+        rows = np.flatnonzero(many == blocks)
+        value = [pl.Series(f"{b}", values[start[rows] + b]).cast(pl.String) for b in range(blocks)]
+        frame = pl.DataFrame([pl.Series("query", query[rows]), pl.Series("point", point[rows]), *value])
+        ends = pl.concat_str([pl.col(f"{b}") for b in range(blocks)], separator=".")
+        parts.append(frame.select(pl.concat_str(["query", "point", ends], separator="/")).to_series().alias(""))
+        places.append(rows)
+    back = np.empty(len(many), dtype=np.int64)
+    back[np.concatenate(places)] = np.arange(len(many))
+    return pl.concat(parts).gather(back)
