@@ -38,7 +38,7 @@ class MethodInfo:
     id: str
     title: str
     paper: str  # authors, year, title; empty for a control
-    unit: Literal["user", "query"]
+    unit: Literal["user", "query", "log"]
     family: Family  # what is mainly done to what people typed
     protects: str  # one sentence
     does_not_protect: str  # one sentence

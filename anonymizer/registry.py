@@ -113,7 +113,7 @@ def _faults_of_info(info: MethodInfo) -> Iterator[str]:
         if not text.endswith(".") or "\n" in text or len(text) <= 10:
             yield f"{name} is one sentence"
     for name, words in (
-        ("unit", ("user", "query")),
+        ("unit", ("user", "query", "log")),
         ("family", tuple(FAMILIES)),
         ("randomness", ("public", "secret")),
     ):

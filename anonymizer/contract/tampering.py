@@ -217,7 +217,7 @@ def _honest(
             yield read_folder(folder)
 
 
-_SMALL = {"k": 3, "t": 2}
+_SMALL = {"k": 3, "t": 2, "per_user": 1, "delta": 0.1}
 
 
 def _settings(method: type[Method], everything: bool) -> list[dict[str, Value]]:

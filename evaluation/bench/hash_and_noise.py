@@ -15,7 +15,10 @@ from shoal.evaluation.run.timing import in_own_process, timed
 
 QUICK_QUERIES = 200_000
 MINUTES, MEGABYTES = 10, 8 * 1024
-SETTINGS: dict[str, Mapping[str, Value]] = {"secret-sharing": {"k": 5}}
+SETTINGS: dict[str, Mapping[str, Value]] = {
+    "secret-sharing": {"k": 5},
+    "dp-queries": {"epsilon": 1.0, "delta": 1e-5, "per_user": 20},
+}
 
 
 def run(full: bool, progress: Progress) -> list[Row]:

@@ -74,6 +74,8 @@ METHODS = {
     "cahd": Style(COLOURS[2], SHAPES["house"], DASHES[5]),
     "apriori": Style(COLOURS[4], SHAPES["anvil"], DASHES[5]),
     "secret-sharing": Style(COLOURS[2], SHAPES["pentagon"], DASHES[0]),
+    "dp-queries": Style(COLOURS[3], SHAPES["hexagon"], DASHES[1]),
+    "dp-average": Style(COLOURS[4], SHAPES["tee"], DASHES[2]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.

@@ -89,7 +89,7 @@ def test_a_parameter_named_like_an_attribute_is_refused(name: str) -> None:
         ({"info": replace(INFO, id="")}, "no id"),
         ({"info": replace(INFO, title=" ")}, "the title is a name"),
         ({"info": replace(INFO, does_not_protect="")}, "does_not_protect is one sentence"),
-        ({"info": replace(INFO, unit="people")}, "unit is one of user, query"),
+        ({"info": replace(INFO, unit="people")}, "unit is one of user, query, log"),
         (
             {"info": replace(INFO, family="magic")},
             "family is one of group, generalize, suppress, hash, noise, device, none",

@@ -1,0 +1,65 @@
+"""Everyone's average with differential privacy: which terms do so many users hold that one makes no difference?"""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, Suppressed
+from shoal.anonymizer.noisy_counts import (
+    PER_USER,
+    counted_users,
+    delta_parameter,
+    epsilon_parameter,
+    noisy_counts,
+)
+from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.publish import publish
+from shoal.corpus.profiles import Profiles
+from shoal.corpus.progress import Progress, silent
+
+_STAGE = "adding noise to counts"
+
+
+class DpAverage(ProfileMethod):
+    """Korolova et al. 2009, Algorithm 1, for the terms of profiles: what `everyone` is, with differential privacy.
+
+    Guarantee: whatever is published has at most e^epsilon times the probability, and delta more, that it has when any
+    one user's whole profile is added or taken away; the manifest's count of users and digest are not covered.
+    """
+
+    info = MethodInfo(
+        id="dp-average",
+        title="Everyone's average with noise, differentially private",
+        paper="A. Korolova, K. Kenthapadi, N. Mishra, A. Ntoulas: Releasing search queries and clicks privately. "
+        "WWW, 2009 (for terms instead of queries)",
+        unit="log",
+        family="noise",
+        protects=(
+            "A whole user: the average would be published almost as likely if that user had never searched, whatever "
+            "an attacker knows."
+        ),
+        does_not_protect=(
+            "What many people have in common, which is all that is left: nothing personal. The number of users and the "
+            "digest of the log in the manifest are exact. A second release of the same people adds its epsilon and "
+            "delta."
+        ),
+        randomness="secret",
+    )
+    epsilon = epsilon_parameter()
+    delta = delta_parameter()
+    per_user = Parameter(20, PER_USER, "how many different terms of a user count, at most", "neither")
+
+    def claim(self) -> Claim:
+        return Claim("private-term-counts", dict(self.settings))
+
+    def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        self.need_users(len(profiles), 1)
+        progress(0, 1, _STAGE)
+        users = counted_users(profiles.counts, self.per_user, seed)
+        counted = np.flatnonzero(users)
+        passed, count = noisy_counts(self.epsilon, self.delta, self.per_user).release(users[counted], progress, _STAGE)
+        progress(1, 1, _STAGE)
+        chosen = counted[passed]
+        weights = csr_array((count.astype(float), chosen, [0, len(chosen)]), shape=(1, len(profiles.terms)))
+        everyone = np.arange(len(profiles))
+        members = (everyone, np.zeros(len(everyone), dtype=np.int64))
+        return publish(profiles.users, members, weights, profiles.terms, self.claim(), Suppressed())

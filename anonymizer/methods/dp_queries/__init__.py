@@ -1,0 +1,79 @@
+"""Differentially private queries: which were asked by so many that one user more or less makes no difference?"""
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, ReleasedQueries, Suppressed
+from shoal.anonymizer.distinct_queries import distinct_queries, only_columns
+from shoal.anonymizer.noisy_counts import (
+    PER_USER,
+    counted_users,
+    delta_parameter,
+    epsilon_parameter,
+    noisy_counts,
+)
+from shoal.anonymizer.parameters import Parameter
+from shoal.anonymizer.publish import publish
+from shoal.corpus.profiles import query_term_counts
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
+
+_STAGE = "adding noise to counts"
+
+
+class DpQueries(LogMethod):
+    """Korolova, Kenthapadi, Mishra, Ntoulas 2009, Algorithm 1, with OpenDP's noise and accounting.
+
+    Guarantee: whatever is published has at most e^epsilon times the probability, and delta more, that it has when any
+    one user's whole log is added or taken away. It does not hold for the manifest, which counts the users and has the
+    log's digest. There are no pseudonyms: one public profile, of the published queries, for all.
+    """
+
+    info = MethodInfo(
+        id="dp-queries",
+        title="Queries with noisy counts, differentially private",
+        paper="A. Korolova, K. Kenthapadi, N. Mishra, A. Ntoulas: Releasing search queries and clicks privately. "
+        "WWW, 2009",
+        unit="log",
+        family="noise",
+        protects=(
+            "A whole user: what is published would be published almost as likely if that user had never searched, "
+            "whatever an attacker knows."
+        ),
+        does_not_protect=(
+            "What many people ask, which is all that is left: nothing personal. The number of users and the digest of "
+            "the log in the manifest are exact; who has all of the log but one user's part can try guesses of that "
+            "part against the digest. A second release of the same people adds its epsilon and delta."
+        ),
+        randomness="secret",
+    )
+    epsilon = epsilon_parameter()
+    delta = delta_parameter()
+    per_user = Parameter(20, PER_USER, "how many different queries of a user count, at most", "neither")
+
+    def claim(self) -> Claim:
+        return Claim("private-query-counts", dict(self.settings))
+
+    def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        self.need_users(len(log.users), 1)
+        progress(0, 1, _STAGE)
+        queries = distinct_queries(log)
+        users = counted_users(only_columns(queries.asked, queries.users > 0), self.per_user, seed)
+        counted = np.flatnonzero(users)
+        mechanism = noisy_counts(self.epsilon, self.delta, self.per_user)
+        passed, count = mechanism.release(users[counted], progress, _STAGE)
+        progress(1, 1, _STAGE)
+        return self._published(log, counted[passed], count, queries.texts, queries.source)
+
+    def _published(
+        self, log: QueryLog, chosen: np.ndarray, count: np.ndarray, texts: pl.Series, source: np.ndarray
+    ) -> Anonymized:
+        """One profile for all users: the terms of the published queries, as often as these count."""
+        labels, terms = query_term_counts(log, self.knowledge.words)
+        weights = csr_array(count[None, :] @ csr_array(terms[source[chosen]])).astype(float)
+        everyone = np.arange(len(log.users))
+        rows = ReleasedQueries(np.zeros(len(chosen), dtype=np.int32), texts.gather(chosen), count, count)
+        # What is suppressed is not counted: how much that is would be an exact number of the log.
+        nothing, members = Suppressed(), (everyone, np.zeros(len(everyone), dtype=np.int64))
+        return publish(log.users, members, weights, labels, self.claim(), nothing, queries=rows)
