@@ -20,7 +20,9 @@ exclude_patterns = ["_build", "methods.md", "common.md", "device.md", "floc.md",
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]
-autodoc_typehints = "description"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
 autodoc_member_order = "bysource"
 
 html_theme = "furo"

@@ -102,8 +102,8 @@ def _write_pairs(path: Path, second: str, pairs: Iterable[tuple[str, str]], mode
 def score_run(qrels: str | Path, run: str | Path) -> dict[str, float]:
     """What ir_measures says of a run, by the names and definitions of results.csv.
 
-    AP@10 is divided by the relevant documents that fit into ten ranks, and not by all of them. Every person counts the
-    same: the means over the queries of each come first. Topics that name no person (`p17.2` does) count one by one.
+    ``AP@10`` is divided by the relevant documents that fit into ten ranks, and not by all of them. Every person counts
+    the same: the means over the queries of each come first. Topics that name no person (`p17.2` does) count one by one.
     """
     judged, ranked = (_read(path, what) for path, what in ((qrels, "qrels"), (run, "run")))
     measures = [AP @ DEPTH, NumRel, *_MEASURES.values()]

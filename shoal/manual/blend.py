@@ -10,7 +10,7 @@ from shoal.search.rerank import best_first, blended, engine_order
 DISHES = ("milk shake", "orange cake", "chicken soup", "cheese and butter", "beef with chicken")  # as the engine ranks
 PARTS = ("profile", "everyone", "engine")
 WEIGHTS = Blend(0.4, 0.2)
-_LEFT, _WIDE, _ROW = 150, 420, 34
+_LEFT, _WIDE, _ROW = 172, 400, 34
 
 
 def blend_picture(example: Example, person: str = "Ann") -> str:
@@ -55,7 +55,7 @@ def _bars(place: int, dish: int, parts: list[float]) -> str:
 
 def _legend() -> str:
     weights = (WEIGHTS.profile, WEIGHTS.everyone, WEIGHTS.engine)
-    said = zip((_LEFT, _LEFT + 150, _LEFT + 300), PARTS, weights, strict=True)
+    said = zip((_LEFT - 60, _LEFT + 105, _LEFT + 285), PARTS, weights, strict=True)
     return "".join(
         f'<rect class="mn-part mn-part-{name}" x="{x}" y="6" width="14" height="14"/>'
         + svg_text(x + 20, 18, f"{name}, weighs {weight:.1f}", "mn-quiet")

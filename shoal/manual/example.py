@@ -28,6 +28,7 @@ PEOPLE = {
     "Eve": ("chicken", "beef"),
 }
 SMALL: dict[str, tuple[int | float, ...]] = {"k": (2,), "t": (2,), "p": (0.6, 2)}  # the first that is allowed
+SENSITIVE = "milk"  # to methods that protect some words only
 Fate = Literal["typed", "generalized", "gone"]
 
 
@@ -109,8 +110,10 @@ def run_example(id: str) -> Example:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "food.tsv"
         path.write_text(food_tree(), encoding="utf-8")
-        knowledge = Knowledge(path)
-        _ = knowledge.taxonomy, knowledge.words  # read while the file is there
+        sensitive = Path(folder) / "sensitive.txt"
+        sensitive.write_text(f"{SENSITIVE}\n", encoding="utf-8")
+        knowledge = Knowledge(path, sensitive_file=sensitive)
+        _ = knowledge.taxonomy, knowledge.words, knowledge.sensitive  # read while the files are there
         method = find_method(id)(knowledge, **small_settings(find_method(id)))
         try:
             return Example(method, anonymize(food_log(), method))

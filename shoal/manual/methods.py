@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from shoal.anonymizer.base import Method, MethodInfo
+from shoal.anonymizer.base import FAMILIES, Family, Method, MethodInfo
 from shoal.anonymizer.registry import methods
 from shoal.cli.methods import parameter_table
 from shoal.cli.options import markdown_table
 from shoal.evaluation.measures.registry import columns
-from shoal.manual.example import Example, run_example
+from shoal.manual.example import SENSITIVE, Example, run_example
 from shoal.manual.picture import describe, picture
 
 FIGURES = "figures.csv"  # results.csv of the run that the pages tell of
@@ -22,7 +22,8 @@ SIMULATED = (
 )
 LEGEND = (
     "Filled words are published as they were typed, dashed ones under a more general name, crossed-out ones not at "
-    "all. The lines, who is behind which profile, are secret. A fish is a person."
+    "all. The lines, who is behind which profile, are secret. A fish is a person. "
+    f"To methods that protect sensitive words, *{SENSITIVE}* is one."
 )
 
 
@@ -39,18 +40,27 @@ def write_methods(folder: Path, pictures: Path, documents: Path) -> None:
 
 def overview(found: Mapping[str, type[Method]]) -> str:
     """All methods in one table, each with what it protects."""
-    rows = [(f"[`{id}`]({id}.md)", method.info.title, method.info.protects) for id, method in found.items()]
     parts = ["# Methods", "What each does to five people who search for food, what it promises and what it does not."]
-    parts.append(markdown_table(rows, ["method", "what it is", "what it protects"]))
+    for family, said in FAMILIES.items():
+        rows = [(f"[`{m.info.id}`]({m.info.id}.md)", m.info.title, m.info.protects) for m in _of(found, family)]
+        if rows:
+            parts += [
+                f"## {family.capitalize()}: {said}",
+                markdown_table(rows, ["method", "what it is", "it protects"]),
+            ]
     parts.append("\n".join(["```{toctree}", ":hidden:", "", *found, "```"]))
     return "\n\n".join(parts) + "\n"
+
+
+def _of(found: Mapping[str, type[Method]], family: Family) -> list[type[Method]]:
+    return [method for method in found.values() if method.info.family == family]
 
 
 def method_page(example: Example, documents: Path) -> str:
     """One method: declaration, picture, what the verifier says, our figures, and what is written of it besides."""
     info = example.method.info
     parts = [f"# `{info.id}`: {info.title}", info.paper or "A control, to hold the others against."]
-    parts += ["## What it does", *_in_a_picture(example)]
+    parts += [f"Family: {info.family}, {FAMILIES[info.family]}.", "## What it does", *_in_a_picture(example)]
     parts += ["## What it protects, and what it does not", f"**Protects.** {info.protects}"]
     parts.append(f"**Does not protect.** {info.does_not_protect}")
     parts += ["## What is promised", *_promise(example)]
@@ -79,7 +89,7 @@ def _figures(info: MethodInfo, documents: Path) -> list[str]:
     if not rows:
         return ["Not measured yet: `shoal evaluate` does it, beside all others."]
     held = [name for name in _SHOWN if any(row.get(name) for row in rows)]
-    header = ["setting", *(f"{columns()[name].title} (`{name}`)" for name in held)]
+    header = ["setting", *(columns()[name].title for name in held)]
     table = [(row["params"] or "none", *(_rounded(row[name]) for name in held)) for row in rows]
     return [SIMULATED, markdown_table(table, header), "What the numbers mean is in [measures](../../measures.md)."]
 
