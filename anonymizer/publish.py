@@ -77,6 +77,15 @@ def publish_centroids(
     return publish(profiles.users, (users, group[users]), weights, profiles.terms, claim, suppressed)
 
 
+def publish_own_sets(profiles: Profiles, kept: np.ndarray, claim: Claim) -> Anonymized:
+    """A row per user: the terms of theirs that are kept, each once; who has none left has no row."""
+    sets = only_columns(profiles.counts, kept).sign()
+    users = np.flatnonzero(np.diff(sets.indptr))
+    suppressed = Suppressed(int(profiles.occurrences.sum()) - sets.nnz, len(profiles) - len(users))
+    weights = csr_array(sets[users]).astype(float)
+    return publish(profiles.users, (users, np.arange(len(users))), weights, profiles.terms, claim, suppressed)
+
+
 def catalogue_of(profiles: Profiles, k: int) -> Catalogue:
     """The terms that at least k users hold, and everyone's mean of each."""
     holders = np.bincount(profiles.counts.indices, minlength=len(profiles.terms))

@@ -71,11 +71,41 @@ def verify_nothing_published(claim: Claim, evidence: Evidence) -> Verdict:
 
 
 def verify_own_profiles(claim: Claim, evidence: Evidence) -> Verdict:
-    shared = np.flatnonzero(evidence.release.users != 1)
-    if len(shared):
-        name, users = evidence.release.pseudonyms[shared[0]], evidence.release.users[shared[0]]
-        return broken(f"{name} is of {users} users, but each should have a profile of their own")
-    return verify_nobody_is_left_out(evidence)
+    own = verify_rows_of_one(evidence.release)
+    return verify_nobody_is_left_out(evidence) if own.holds else own
+
+
+def verify_rows_of_one(release: Release) -> Verdict:
+    """Nobody shares a profile."""
+    shared = np.flatnonzero(release.users != 1)
+    if len(shared) == 0:
+        return HOLDS
+    name, users = release.pseudonyms[shared[0]], release.users[shared[0]]
+    return broken(f"{name} is of {users} users, but each should have a profile of their own")
+
+
+def verify_own_sets(evidence: Evidence, always: np.ndarray) -> Verdict:
+    """Each user's own terms, each once; one is published of all who typed it, or of nobody, and `always` of all."""
+    profiles, published = evidence.profiles, set(evidence.release.labels)
+    kept = always | np.fromiter((term in published for term in profiles.terms), dtype=bool, count=len(always))
+    row = np.repeat(np.arange(len(profiles)), profiles.size)
+    here = kept[profiles.counts.indices]
+    has = np.bincount(row[here], minlength=len(profiles)) > 0
+    wrong = np.flatnonzero(has != _inside(evidence))
+    if len(wrong):
+        said = "typed a term that is published, but has no profile" if has[wrong[0]] else "has a profile of no term"
+        return broken(f"user {profiles.users[int(wrong[0])]!r} {said}")
+    rows = np.full(len(profiles), -1)
+    rows[evidence.assignment.rows_for(profiles.users)] = evidence.assignment.profile
+    ones = np.ones(int(here.sum()))
+    place = (rows[row[here]], profiles.counts.indices[here])
+    expected = csr_array((ones, place), shape=(len(evidence.release), len(always)))
+    verdict = verify_weights(evidence.release, expected, profiles.terms, "its user's own terms")
+    missing = int(profiles.occurrences.sum()) - len(ones)
+    if verdict.holds and missing != evidence.suppressed.occurrences:
+        said = f"{missing} occurrences of terms are not published"
+        return broken(f"{said}, but the manifest counts {evidence.suppressed.occurrences}")
+    return verdict
 
 
 def verify_one_profile(claim: Claim, evidence: Evidence) -> Verdict:

@@ -5,7 +5,12 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim, Release
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import verify_members_have_profiles, verify_nothing_generalized, verify_weights
+from shoal.anonymizer.claims.groups import (
+    verify_members_have_profiles,
+    verify_nothing_generalized,
+    verify_rows_of_one,
+    verify_weights,
+)
 from shoal.anonymizer.parameters import AT_LEAST_TWO
 
 
@@ -16,7 +21,7 @@ def verify_privacy_degree(claim: Claim, evidence: Evidence) -> Verdict:
     holders = np.bincount(profiles.counts.indices, minlength=len(private))
     hidden = private & (holders * p > np.count_nonzero(profiles.size))
     for verdict in (
-        _rows_of_one(evidence.release),
+        verify_rows_of_one(evidence.release),
         verify_nothing_generalized(evidence.release),
         verify_members_have_profiles(evidence),
         _nobody_is_left_out(evidence, hidden),
@@ -25,13 +30,6 @@ def verify_privacy_degree(claim: Claim, evidence: Evidence) -> Verdict:
         if not verdict.holds:
             return verdict
     return _shares_are_true(p, evidence, private, hidden)
-
-
-def _rows_of_one(release: Release) -> Verdict:
-    shared = np.flatnonzero(release.users != 1)
-    if len(shared) == 0:
-        return HOLDS
-    return broken(f"{release.pseudonyms[shared[0]]} is of {release.users[shared[0]]} users, but each has a row")
 
 
 def _nobody_is_left_out(evidence: Evidence, hidden: np.ndarray) -> Verdict:

@@ -1,7 +1,8 @@
-"""When is nobody connected with a sensitive term? The privacy degree of CAHD, word by word."""
+"""When is nobody connected with a sensitive term? Privacy degree, coherence, uncertainty, word by word."""
 
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import combinations
 
 from shoal.anonymizer.contract.literal import Case, Definition
 from shoal.anonymizer.contract.literal.groups import are_weights, written
@@ -49,4 +50,41 @@ def typed_hidden(case: Case) -> int:
     return sum(times for bag in case.bags.values() for term, times in bag.items() if term in hidden)
 
 
-OWN = {"privacy-degree": Definition(privacy_degree, typed_hidden, degree_profile)}
+def published_of(case: Case, name: str) -> dict[str, float]:
+    """The terms of a row's user that are published of anybody, or are sensitive, each once."""
+    shown = {term for terms in case.terms.values() for term in terms} | private_terms(case)
+    return dict.fromkeys(sorted(shown & case.bags[case.members[name][0]].keys()), 1)
+
+
+def are_own_sets(case: Case) -> bool:
+    """Each user who has such a term has a row of them, and nobody else has one."""
+    if case.generalized or not all(len(users) == 1 for users in case.members.values()):
+        return False
+    shown = {term for terms in case.terms.values() for term in terms} | private_terms(case)
+    if any(case.bags[user].keys() & shown for user in case.outside):
+        return False
+    own = {name: published_of(case, name) for name in case.terms}
+    return all(own[name] and case.terms[name] == own[name] for name in case.terms)
+
+
+def unpublished(case: Case) -> int:
+    """Occurrences of terms that no published item stands for."""
+    return sum(bag.total() for bag in case.bags.values()) - sum(len(terms) for terms in case.terms.values())
+
+
+def coherence(case: Case) -> bool:
+    """Definition 2.3.1 on the published rows: no set of up to p public terms of a row is a mole."""
+    private, rows = private_terms(case), [set(terms) for terms in case.terms.values()]
+    h, k, p = Fraction(str(case.values["h"])), int(case.values["k"]), int(case.values["p"])
+    sets = {beta for row in rows for size in range(1, p + 1) for beta in combinations(sorted(row - private), size)}
+    for beta in sets:
+        holders = [row for row in rows if row.issuperset(beta)]
+        if len(holders) < k or any(sum(e in row for row in holders) > h * len(holders) for e in private):
+            return False
+    return are_own_sets(case)
+
+
+OWN = {
+    "privacy-degree": Definition(privacy_degree, typed_hidden, degree_profile),
+    "coherence": Definition(coherence, unpublished, published_of),
+}
