@@ -40,7 +40,7 @@ SHAPES = {
     "tee": _polygon((-.9, -.9), (.9, -.9), (.9, -.35), (.3, -.35), (.3, .9), (-.3, .9), (-.3, -.35), (-.9, -.35)),
     "corner": _polygon((-.9, -.9), (-.3, -.9), (-.3, .3), (.9, .3), (.9, .9), (-.9, .9)),
     "arrow": _polygon((0, -1), (1, .2), (.35, .2), (.35, .9), (-.35, .9), (-.35, .2), (-1, .2)),
-    "arrow": _polygon((-1, -.35), (.1, -.35), (.1, -.85), (1, 0), (.1, .85), (.1, .35), (-1, .35)),
+    "pointer": _polygon((-1, -.35), (.1, -.35), (.1, -.85), (1, 0), (.1, .85), (.1, .35), (-1, .35)),
     "bar": _polygon((-1, -.35), (1, -.35), (1, .35), (-1, .35)),
     "post": _polygon((-.35, -1), (.35, -1), (.35, 1), (-.35, 1)),
     "kite": _polygon((0, -1), (.7, -.35), (0, 1), (-.7, -.35)),
@@ -77,7 +77,7 @@ METHODS = {
     "secret-sharing": Style(COLOURS[2], SHAPES["pentagon"], DASHES[0]),
     "dp-queries": Style(COLOURS[3], SHAPES["hexagon"], DASHES[1]),
     "dp-average": Style(COLOURS[4], SHAPES["tee"], DASHES[2]),
-    "coherence": Style(COLOURS[4], SHAPES["arrow"], DASHES[0]),
+    "coherence": Style(COLOURS[4], SHAPES["pointer"], DASHES[0]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.
