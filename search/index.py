@@ -18,6 +18,7 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.datasets import CORPORA
 from shoal.corpus.store.fetch import data_set
 from shoal.corpus.store.folders import alone, cache_folder
+from shoal.corpus.store.ir_datasets import documents_file, is_ir_dataset
 from shoal.search.analysis import Analysis, analyse
 from shoal.search.document_store import DocumentStore, write_store
 from shoal.search.engines import tantivy, whoosh
@@ -173,7 +174,7 @@ def _source(name_or_path: str | Path) -> tuple[str, str]:
     """A name for the index of a corpus, and what changes whenever the corpus does. Reads no document."""
     if str(name_or_path) in CORPORA:
         return str(name_or_path), data_set(str(name_or_path)).version
-    path = Path(name_or_path).expanduser()
+    path = documents_file(str(name_or_path)) if is_ir_dataset(name_or_path) else Path(name_or_path).expanduser()
     if not path.is_file():
         raise InputError(
             f"no corpus {str(name_or_path)!r}; give the path of a JSON-lines file or one of: {', '.join(CORPORA)}"

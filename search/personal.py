@@ -1,7 +1,7 @@
 """One search for one person: candidates, re-ranked by profiles, with reasons. Page, API and command line call it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
 
@@ -99,14 +99,27 @@ def search(
     """
     started = perf_counter()
     candidates = index.engine.candidates(query, CANDIDATES)
-    found = perf_counter()
+    found = rank(index, query, candidates, profiles, weight, averages)
+    return replace(found, seconds={"engine": perf_counter() - started - found.seconds["rerank"], **found.seconds})
+
+
+def rank(
+    index: Index,
+    query: str,
+    candidates: Candidates,
+    profiles: Mapping[str, csr_array | Chooser] | None = None,
+    weight: float | None = None,
+    averages: Mapping[str, Average] | None = None,
+) -> Found:
+    """The same of candidates that are there already."""
+    started = perf_counter()
     here = index.vectors.search(query, candidates.documents)
     rows = {PLAIN: csr_array((1, index.vectors.matrix.shape[1]), dtype=np.float64)}
     rows |= {name: given(here) if callable(given) else given for name, given in (profiles or {}).items()}
     beside = dict(averages or {})
     nobody = Average(rows[PLAIN], Blend(DEFAULT_WEIGHT))
     rankings = {name: _ranked(candidates, row, index, weight, beside.get(name, nobody)) for name, row in rows.items()}
-    return Found(query, index, rows, rankings, {"engine": found - started, "rerank": perf_counter() - found}, beside)
+    return Found(query, index, rows, rankings, {"rerank": perf_counter() - started}, beside)
 
 
 def _ranked(

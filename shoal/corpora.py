@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from shoal.notebook import Profile
 from shoal.search.index import Index, index_for
 from shoal.search.personal import CANDIDATES, PLAIN, Average, Found, Result, search
 from shoal.search.query import MAX_CHARACTERS, parse_query
-from shoal.search.trec import TrecRun, run_topics
+from shoal.search.trec import TrecRun, field, run_topics
 from shoal.search.vectors import profile_space
 
 _PERSONAL = "personal"  # the name of the ranking by the profile
@@ -74,6 +75,11 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.index)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each document stands, by its name in TREC runs."""
+        return {field(self.index.documents.id(place)): place for place in range(len(self))}
 
     def __repr__(self) -> str:
         return f"Corpus({self.index.name}, {len(self):,} documents, {self.index.engine_name})"

@@ -16,12 +16,12 @@ PAGES = {"apiflask", "flask", "flask_wtf", "gunicorn", "jinja2", "markupsafe", "
 DATABASE = {"alembic", "sqlalchemy"}
 BELOW = {"corpus", "search", "anonymizer", "evaluation", "webapp"}
 MAY_IMPORT = {
-    "corpus": NUMBERS | {"corpus", "nltk", "filelock", "platformdirs", "zstandard"},
+    "corpus": NUMBERS | {"corpus", "nltk", "filelock", "ir_datasets", "platformdirs", "zstandard"},
     "search": NUMBERS | {"corpus", "search", "sklearn", "whoosh", "tantivy", "opensearchpy"},
     "anonymizer": NUMBERS | {"corpus", "anonymizer", "networkx", "numba", "opendp"},
     "evaluation": NUMBERS | PLOTS | SCORES | {"corpus", "search", "anonymizer", "evaluation"},
     "webapp": NUMBERS | PLOTS | PAGES | DATABASE | BELOW,
-    "shoal": NUMBERS | BELOW | {"cli", "corpora", "experiments", "manual", "notebook"},
+    "shoal": NUMBERS | BELOW | {"cli", "corpora", "experiments", "manual", "notebook", "pandas", "pyterrier"},
 }
 ONE_FILE_ONLY = {
     "whoosh": "search/engines/whoosh.py",
@@ -29,6 +29,8 @@ ONE_FILE_ONLY = {
     "nltk": "corpus/knowledge/wordnet.py",
     "filelock": "corpus/store/folders.py",
     "platformdirs": "corpus/store/folders.py",
+    "ir_datasets": "corpus/store/ir_datasets.py",
+    "pyterrier": "shoal/pyterrier.py",
     "zstandard": "corpus/logs/files.py",
 }
 LONGEST = 400  # lines: above that, a file has two jobs

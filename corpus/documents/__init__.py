@@ -1,4 +1,4 @@
-"""Which documents does a name or a path mean? A data set of the registry, or a JSON-lines file."""
+"""Which documents does a name or a path mean? A data set of the registry or of ir_datasets, or a JSON-lines file."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +10,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.datasets import CORPORA, DATA_SETS
 from shoal.corpus.store.fetch import bring
+from shoal.corpus.store.ir_datasets import documents_file, is_ir_dataset
 
 __all__ = ["Document", "Documents", "load_documents"]
 
@@ -25,6 +26,8 @@ def load_documents(name_or_path: str | Path, progress: Progress = silent) -> Doc
     if isinstance(name_or_path, str) and name_or_path in _READERS:
         folder = bring(name_or_path, progress)
         return in_columns(name_or_path, _READERS[name_or_path](folder, progress))
+    if is_ir_dataset(name_or_path):
+        name_or_path = documents_file(str(name_or_path), progress)
     path = Path(name_or_path).expanduser()
     if not path.exists():
         raise InputError(_unknown(str(name_or_path)))

@@ -22,6 +22,7 @@ from shoal.corpus.logs.tables import BATCH_ROWS, as_frame, parse_frame
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import PEOPLE, PeopleKind, QueryLog
 from shoal.corpus.store.datasets import CORPORA
+from shoal.corpus.store.ir_datasets import is_ir_dataset, log_file
 
 __all__ = ["LogFormat", "Rejected", "files_of", "load_log", "log_format", "log_of_frame", "people_of"]
 
@@ -67,6 +68,8 @@ def files_of(name_or_path: str, progress: Progress = silent) -> list[Path]:
     path = Path(name_or_path)
     if name_or_path in CORPORA and not path.is_file():
         return [_data_set_log(name_or_path, progress)]
+    if is_ir_dataset(name_or_path):
+        return [log_file(name_or_path, progress)]
     if path.is_dir():
         return _checked(sorted(_logs_in(path)), name_or_path)
     if not path.exists() and has_magic(name_or_path):

@@ -13,6 +13,7 @@ from shoal.corpus.logs import Rejected, files_of, load_log, log_format
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.store.datasets import CORPORA
+from shoal.corpus.store.ir_datasets import documents_file, is_ir_dataset
 from shoal.evaluation.experiment.settings import Setting, all_settings, default_settings, distinct, parse_methods
 from shoal.evaluation.measures.registry import columns_named
 from shoal.search.index import choose_engine
@@ -94,6 +95,10 @@ def _list(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
+def _corpus_file(name: str) -> Path:
+    return documents_file(name) if is_ir_dataset(name) else Path(name)
+
+
 def _check(made: Experiment) -> None:
     numbers = {"queries": made.queries, "victims": made.victims}
     for name, number in numbers.items():
@@ -108,7 +113,7 @@ def _check(made: Experiment) -> None:
         if not name and what == "log":
             raise InputError(f"no log for the corpus {made.corpus}: give a file by --log")
         if name not in CORPORA and not all(
-            path.is_file() for path in (files_of(name) if what == "log" else [Path(name)])
+            path.is_file() for path in (files_of(name) if what == "log" else [_corpus_file(name)])
         ):
             raise InputError(f"no {what} {name!r}: give a file, or a data set's name ({', '.join(CORPORA)})")
     known = made.knowledge()

@@ -8,6 +8,7 @@ from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.manifest import LARGEST
 from shoal.anonymizer.registry import make_method
 from shoal.cli.options import (
+    CORPUS,
     add_knowledge_options,
     add_log_options,
     bar,
@@ -31,7 +32,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--previous", type=Path, metavar="DIR", help="an earlier release, whose groups stay")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the release")
     parser.add_argument(
-        "--corpus", help="a data set's name or a JSON-lines file: learn what a profile weighs in its rankings, too"
+        "--corpus",
+        help=f"{CORPUS}: learn what a profile weighs in its rankings, too",
     )
     parser.add_argument("--force", action="store_true", help="replace a release that is there already")
     parser.add_argument("--json", action="store_true")

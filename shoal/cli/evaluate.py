@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.cli.options import (
+    CORPUS,
     LOG,
     add_knowledge_options,
     add_log_options,
@@ -34,7 +35,7 @@ from shoal.experiments import evaluate
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--corpus", help="a data set's name or a JSON-lines file (reuters)")
+    parser.add_argument("--corpus", help=f"{CORPUS} (reuters)")
     add_log_options(parser, required=False, help=f"{LOG} (that of the corpus)")
     parser.add_argument("--methods", help='settings, for example "random:k=3;linkability:p=0.4,0.2" (all methods)')
     parser.add_argument("--config", type=Path, metavar="E.toml", help="a file that declares the experiment")

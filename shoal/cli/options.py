@@ -22,8 +22,9 @@ from shoal.webapp.core.settings import Settings, default_instance
 
 DATABASE = "SHOAL_DATABASE"
 _REASONS = 3  # why rows were rejected, the most frequent ones
+CORPUS = "a data set's name, a JSON-lines file or ir_datasets:ID"
 LOG = (
-    "a data set's name, or files, a folder or a pattern of them: as AOL's, CSV, Parquet or JSON lines, plain, .gz, .zst"
+    "a data set's name, ir_datasets:ID, or files, a folder or a pattern: as AOL's, CSV, Parquet, JSON lines, .gz, .zst"
 )
 
 

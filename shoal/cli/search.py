@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from shoal.cli.options import (
+    CORPUS,
     LOG,
     add_knowledge_options,
     add_log_options,
@@ -31,7 +32,7 @@ _REASONS = 6  # parts of a score that are printed; --json has them all
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", nargs="?", help='words, "a phrase", title:word, -word for without')
-    parser.add_argument("--corpus", default="news", help="a data set's name or a JSON-lines file (news)")
+    parser.add_argument("--corpus", default="news", help=f"{CORPUS} (news)")
     add_log_options(parser, required=False, help=f"{LOG}: the user's own profile")
     parser.add_argument("--user", help="whose profile orders the results")
     parser.add_argument("--release", type=Path, help="a release: the published profile instead of the user's own")

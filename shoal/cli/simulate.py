@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from shoal.cli.options import bar, print_json, whole_number
+from shoal.cli.options import CORPUS, bar, print_json, whole_number
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs.aol import read_log
@@ -15,7 +15,7 @@ from shoal.corpus.people.simulated.web_queries import load_web_queries
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--users", type=whole_number("--users", 1), required=True, help="how many simulated users")
     parser.add_argument("--out", type=Path, required=True, help="the log file to write, in the AOL format")
-    parser.add_argument("--corpus", "--data", default="news", help="a data set's name or a JSON-lines file (news)")
+    parser.add_argument("--corpus", "--data", default="news", help=f"{CORPUS} (news)")
     parser.add_argument("--web-queries", action="store_true", help="let them sound like 110,000 real web queries")
     parser.add_argument("--seed", type=whole_number("--seed", 0), default=0)
     parser.add_argument("--json", action="store_true")
