@@ -57,7 +57,8 @@ def describe(example: Example) -> str:
         f"{fates['typed']} as {'it was' if fates['typed'] == 1 else 'they were'} typed, {fates['generalized']} more "
         f"generally, {fates['gone']} not at all"
     )
-    return f"{published}. Of the {sum(fates.values())} words of five people, published are {words}."
+    few = " Five people are too few for it." if len(release) and not release.weights.nnz else ""
+    return f"{published}. Of the {sum(fates.values())} words of five people, published are {words}.{few}"
 
 
 def svg_frame(height: float, label: str, parts: Iterable[str]) -> str:
