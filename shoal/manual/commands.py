@@ -38,8 +38,12 @@ def _described(parser: argparse.ArgumentParser) -> list[str]:
 
 def _row(action: argparse.Action) -> tuple[str, str, str]:
     names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{action.metavar or action.dest}`"
-    default = (
-        "" if action.default in (None, "", False, argparse.SUPPRESS) or action.nargs == 0 else f"`{action.default}`"
-    )
-    choices = f" One of {', '.join(f'`{choice}`' for choice in action.choices)}." if action.choices else ""
-    return names, f"{(action.help or '').replace('%(default)s', str(action.default))}{choices}", default
+    said = [(action.help or "").replace("%(default)s", str(action.default)).replace("<", "&lt;")]
+    if action.choices:
+        said.append("one of " + ", ".join(f"`{choice}`" for choice in action.choices))
+    return names, "; ".join(part for part in said if part), _default(action)
+
+
+def _default(action: argparse.Action) -> str:
+    hidden = action.default in (None, "", False, argparse.SUPPRESS) or action.default == [] or action.nargs == 0
+    return "" if hidden else f"`{action.default}`"
