@@ -69,12 +69,13 @@ def _with_database(run: Action, options: argparse.Namespace) -> None:
 @contextmanager
 def open_instance(settings: Settings) -> Iterator[Database]:
     """The database of an instance, for a command that is over soon."""
-    from shoal.webapp.core.instance import move_old_instance  # which loads all that makes releases
+    from shoal.webapp.core.instance import move_old_instance, refuse_lost_database  # which load all of releases
 
     move_old_instance(settings.instance, print)
     settings.protect_folder()
     database = Database(settings.database)
     try:
+        refuse_lost_database(database, settings.instance)
         database.upgrade()
         yield database
     finally:

@@ -61,7 +61,7 @@ def activate(releases: ActiveReleases, release_id: str, consent: Consent, back_t
         release, log = locked(session, release_id)
         if log.digest != releases.log_digest:
             raise Conflict(f"{release_id} was made of another log than the one being served: start the server with it")
-        if release.state == ACTIVE:
+        if release.state == ACTIVE and not release.damaged:
             return True
         if not pass_gate(session, release, consent, is_real(log, releases.of_real_people)):
             return False

@@ -4,13 +4,24 @@ import shutil
 import time
 from pathlib import Path
 
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from shoal.corpus.errors import Conflict, NotFound
 from shoal.webapp.core.audit import note
 from shoal.webapp.database import Database, Job, LogFile
-from shoal.webapp.database.models import DELETED, DONE, INDEXING, INTERRUPTED, QUEUED, READING, RUNNING
+from shoal.webapp.database.models import (
+    DELETED,
+    DONE,
+    INDEXING,
+    INTERRUPTED,
+    QUEUED,
+    READING,
+    RUNNING,
+    Token,
+    TokenGroup,
+    now,
+)
 
 _AT_WORK = (QUEUED, RUNNING)
 _UPLOADED = (READING, INDEXING)
@@ -21,6 +32,7 @@ def delete_log(database: Database, instance: Path, log_id: int, served: str, by:
     """Forget a log: its file and its rejected rows are gone. False if the file is the host's, who deletes it there.
 
     The row stays without a source, since releases name it; they keep their assignment, and are deleted by themselves.
+    The tokens of its people are taken back.
     """
     with database.writing() as session:
         log = session.get(LogFile, log_id, with_for_update=True) if 0 < log_id < 2**31 else None
@@ -32,9 +44,17 @@ def delete_log(database: Database, instance: Path, log_id: int, served: str, by:
         _refuse_while_used(session, or_(Job.task["log"].as_string() == str(log_id), _is(source, "log")), _is(source))
         log.source, log.statistics, log.rejected = "", {}, 0
         session.execute(update(Job).where(Job.kind == READING, _is(source)).values(state=DELETED))
+        _revoke_tokens(session, log.digest)
         note(session, "log.delete", by, str(log_id), {"name": log.name, "sha256": log.digest})
     clean_uploads(database, instance)
     return not Path(source).exists()
+
+
+def _revoke_tokens(session: Session, digest: str) -> None:
+    """Of all people of a log; who has which pseudonym is forgotten."""
+    theirs = select(Token.id).where(Token.log == digest)
+    session.execute(delete(TokenGroup).where(TokenGroup.token_id.in_(theirs)))
+    session.execute(update(Token).where(Token.log == digest, Token.revoked_at.is_(None)).values(revoked_at=now()))
 
 
 def delete_corpus(database: Database, instance: Path, number: int, served: str, by: str = "") -> None:

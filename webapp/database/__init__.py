@@ -92,7 +92,7 @@ class Database:
         """A file that is no database, or a broken one, is told before anything is written to it."""
         with _told(), self._engine.connect() as connection:
             if self.kind == "sqlite" and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
-                raise InputError(_BROKEN)
+                raise Unavailable(_BROKEN)
 
     def numbers(self, table: type[Row]) -> set[int]:
         """The ids of all rows of a table; none where it was not made yet."""
@@ -166,7 +166,7 @@ def _told() -> Iterator[None]:
         raise Unavailable(_reason(str(getattr(error, "orig", error)))) from error
     except DatabaseError as error:
         if any(words in str(error.orig) for words in ("malformed", "not a database")):
-            raise InputError(_BROKEN) from error
+            raise Unavailable(_BROKEN) from error
         raise
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shoal.cli import main
-from shoal.corpus.errors import Conflict, InputError, Unavailable
+from shoal.corpus.errors import Conflict, Unavailable
 from shoal.webapp.core.instance import open_database
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database
@@ -62,7 +62,10 @@ def test_a_lost_or_empty_database_over_runs_is_refused_every_time(
         with pytest.raises(Conflict, match=REFUSED) as refused:
             open_database(settings)
         assert "Restore its latest copy" in str(refused.value)
-    assert "First start" not in capsys.readouterr().out
+        assert main(["admin", "create", "vera", "--one-time", "--instance", str(settings.instance)]) == 2
+    said = capsys.readouterr()
+    assert "First start" not in said.out
+    assert "Restore its latest copy" in said.err
 
 
 def test_a_copy_that_is_older_than_the_last_run_is_refused(settings: Settings) -> None:
@@ -118,7 +121,7 @@ def test_a_broken_database_says_what_to_do_on_one_line(
     damage(file_of(settings))
     for path in settings.instance.glob("*-wal"):
         path.unlink()
-    with pytest.raises(InputError, match="the database file is broken: stop the server, put the latest copy"):
+    with pytest.raises(Unavailable, match="the database file is broken: stop the server, put the latest copy"):
         open_database(settings)
     capsys.readouterr()
     assert main(["admin", "create", "vera", "--one-time", "--instance", str(settings.instance)]) == 2

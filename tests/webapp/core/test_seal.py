@@ -60,6 +60,21 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("desk", ["sqlite"], indirect=True)
+def test_an_active_release_that_was_changed_is_not_activated_once_more_until_it_is_mended(desk: Desk) -> None:
+    release_id = quick_release(desk)
+    assert activate(desk.releases, release_id, OLGA)
+    path = release_folder(desk.settings.instance, release_id) / "profiles.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"\n")
+    with pytest.raises(Refused, match=r"profiles\.jsonl was changed"):
+        activate(desk.releases, release_id, OLGA)
+    assert desk.releases.current_id() is None
+    path.write_bytes(whole)
+    assert activate(desk.releases, release_id, OLGA)
+    assert desk.releases.current_id() == release_id
+
+
+@pytest.mark.parametrize("desk", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("words", CHANGES)
 def test_what_was_changed_between_making_and_activation_is_refused(desk: Desk, words: str) -> None:
     release_id = quick_release(desk)

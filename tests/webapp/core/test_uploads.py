@@ -5,16 +5,18 @@ import os
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from shoal.corpus.errors import Conflict, NotFound
 from shoal.webapp.core.audit import list_events
 from shoal.webapp.core.logs import get_log, list_logs, read_registered, save_upload
+from shoal.webapp.core.tokens import BadToken, check_token, new_token
 from shoal.webapp.core.uploads import clean_uploads, delete_corpus, delete_log
-from shoal.webapp.database.models import INDEXING
+from shoal.webapp.database.models import INDEXING, TokenGroup
 from shoal.webapp.jobs.queue import cancel_job, get_job
 from shoal.webapp.jobs.tasks import add_reading, add_run
 from shoal.webapp.jobs.worker import work
-from tests.webapp.instances import Desk, Panel
+from tests.webapp.instances import Desk, Panel, quick_release
 
 GOOD = b"".join(b"u%d\tclimate change\t2006-03-0%d 10:00:00\t\t\n" % (i % 7, i % 9 + 1) for i in range(40))
 
@@ -44,6 +46,25 @@ def test_a_deleted_log_is_gone_with_its_rows_and_can_come_again(desk: Desk) -> N
     assert get_job(desk.database, again).result["log"] == log_id
     assert path.is_file()
     assert get_log(desk.database, log_id).statistics["users"] == 7
+
+
+def test_the_tokens_of_a_deleted_log_are_taken_back_and_those_of_others_are_not(desk: Desk) -> None:
+    number, _ = upload(desk, GOOD)
+    assert work(desk.database, desk.settings, number)
+    log = get_log(desk.database, get_job(desk.database, number).result["log"])
+    key, release = desk.settings.secret_key(), quick_release(desk)
+    texts = []
+    for digest in (log.digest, "another"):
+        with desk.database.writing() as session:
+            token, text = new_token(session, key, digest, "u1")
+            session.add(TokenGroup(token_id=token, release_id=release, pseudonyms={"ids": ["p0001"]}))
+        texts.append(text)
+    delete_log(desk.database, desk.settings.instance, log.id, "another")
+    with pytest.raises(BadToken, match="taken back"):
+        check_token(desk.database, key, texts[0])
+    assert check_token(desk.database, key, texts[1])
+    with desk.database.reading() as session:
+        assert session.scalars(select(TokenGroup.token_id)).all() == [token]
 
 
 def test_a_log_that_is_served_or_in_use_stays(desk: Desk) -> None:
