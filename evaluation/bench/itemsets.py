@@ -1,4 +1,4 @@
-"""What does k^m-anonymity cost? Apriori up to the thesis's log, and another program's beside it where there is one.
+"""What does k^m-anonymity cost? Apriori and HgHs, and another program's Apriori beside ours where there is one.
 
 Another implementation of Apriori takes part where SHOAL_APRIORI_PEER names a command. It is called with a file of JSON:
 `k`, `m`, `tree` (rows of node, parent and leaves below; parents first, the root's is empty) and `transactions` (lists
@@ -45,7 +45,7 @@ class Work:
     size: int
 
 
-SMALL = (Work("apriori", 2, SMALL_SIZE), Work("apriori", 3, SMALL_SIZE))
+SMALL = (Work("apriori", 2, SMALL_SIZE), Work("apriori", 3, SMALL_SIZE), Work("hghs", 2, SMALL_SIZE))
 FULL = (*SMALL, Work("apriori", 2, THESIS_SIZE))
 
 

@@ -44,6 +44,7 @@ SHAPES = {
     "bar": _polygon((-1, -.35), (1, -.35), (1, .35), (-1, .35)),
     "post": _polygon((-.35, -1), (.35, -1), (.35, 1), (-.35, 1)),
     "kite": _polygon((0, -1), (.7, -.35), (0, 1), (-.7, -.35)),
+    "tub": _polygon((-.9, -.8), (-.3, -.8), (-.3, .1), (.3, .1), (.3, -.8), (.9, -.8), (.9, .9), (-.9, .9)),
     "anvil": _polygon((-1, -.8), (1, -.8), (.4, .8), (-.4, .8)),
     "flag": _polygon((-.8, -.9), (.9, -.9), (.3, 0), (.9, .9), (-.8, .9)),
 }  # fmt: skip
@@ -78,6 +79,7 @@ METHODS = {
     "dp-queries": Style(COLOURS[3], SHAPES["hexagon"], DASHES[1]),
     "dp-average": Style(COLOURS[4], SHAPES["tee"], DASHES[2]),
     "coherence": Style(COLOURS[4], SHAPES["pointer"], DASHES[0]),
+    "hghs": Style(COLOURS[5], SHAPES["tub"], DASHES[6]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.
