@@ -1,6 +1,9 @@
 """How does a long run tell how far it is, and how is it stopped?"""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 # progress(done, total, stage). It may raise corpus.errors.Cancelled, which every long run lets through.
@@ -26,19 +29,17 @@ class Meter:
         self.advance(self._total)
 
 
-class TerminalBar:
-    """A progress callback that draws one tqdm bar per stage, on standard error."""
+class Bar:
+    """A progress callback that draws one tqdm bar per stage: in a notebook, or in a terminal on standard error."""
 
     def __init__(self) -> None:
         self._bar: Any = None
         self._stage = ""
 
     def __call__(self, done: int, total: int, stage: str) -> None:
-        from tqdm import tqdm
-
         if self._bar is None or stage != self._stage:
             self.close()
-            self._bar, self._stage = tqdm(total=total, desc=stage, leave=False, delay=1, disable=None), stage
+            self._bar, self._stage = _drawn(total, stage), stage
         self._bar.total = total
         self._bar.update(done - self._bar.n)
 
@@ -46,3 +47,23 @@ class TerminalBar:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+def _drawn(total: int, stage: str) -> Any:
+    """A bar for what takes longer than a second. Where standard error is a file, nobody looks."""
+    from tqdm import tqdm
+
+    in_notebook = "ipykernel" in sys.modules
+    if in_notebook and find_spec("ipywidgets") is not None:
+        from tqdm.notebook import tqdm
+    return tqdm(total=total, desc=stage, leave=False, delay=1, disable=False if in_notebook else None)
+
+
+@contextmanager
+def bar(progress: Progress | None = None) -> Iterator[Progress]:
+    """The callback that is given or, without one, a bar that is gone when the work is done."""
+    drawn = Bar()
+    try:
+        yield drawn if progress is None else progress
+    finally:
+        drawn.close()

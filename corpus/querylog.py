@@ -41,8 +41,8 @@ class QueryLog:
 
     def __repr__(self) -> str:
         return (
-            f"QueryLog({len(self):,} queries of {len(self.users):,} users, {len(self.queries):,} distinct, "
-            f"{len(self.click_event):,} clicks, people: {self.people})"
+            f"QueryLog({counted(len(self), 'query')} of {counted(len(self.users), 'user')}, {len(self.queries):,} "
+            f"distinct, {counted(len(self.click_event), 'click')}, people: {self.people})"
         )
 
     @cached_property
@@ -113,6 +113,13 @@ class QueryLog:
         for column in (self.start, self.query, self.time, self.click_event, self.click_url):
             sha.update(np.ascontiguousarray(column).data)
         return sha.hexdigest()
+
+
+def counted(number: int, noun: str) -> str:
+    """So many of something: 1 row, 2 rows, 1,000 queries."""
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun}"
 
 
 def find_user(name: str, users: pl.Series) -> int:

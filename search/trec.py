@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import counted
 from shoal.corpus.searches import Chooser
 from shoal.search.index import Index
 from shoal.search.personal import CANDIDATES, Average, search
@@ -50,7 +51,7 @@ class TrecRun:
         return sum(map(len, self.documents))
 
     def __repr__(self) -> str:
-        return f"TrecRun({self.name}: {len(self):,} results of {len(self.topics):,} topics)"
+        return f"TrecRun({self.name}: {counted(len(self), 'result')} of {counted(len(self.topics), 'topic')})"
 
     def _repr_html_(self) -> str:
         return str(self.frame().head(10)._repr_html_())

@@ -14,7 +14,8 @@ from scipy.sparse import csr_array
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs.tables import as_frame
-from shoal.corpus.progress import Progress, silent
+from shoal.corpus.progress import Progress, bar
+from shoal.corpus.querylog import counted
 from shoal.corpus.searches import Chooser
 from shoal.corpus.store.folders import cache_folder
 from shoal.notebook import Profile
@@ -82,7 +83,7 @@ class Corpus:
         return {field(self.index.documents.id(place)): place for place in range(len(self))}
 
     def __repr__(self) -> str:
-        return f"Corpus({self.index.name}, {len(self):,} documents, {self.index.engine_name})"
+        return f"Corpus({self.index.name}, {counted(len(self), 'document')}, {self.index.engine_name})"
 
     def search(
         self,
@@ -114,7 +115,7 @@ class Corpus:
         profile_of: Callable[[str], Profile | Mapping[str, float] | None] = lambda topic: None,
         weight: float | None = None,
         limit: int = CANDIDATES,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> TrecRun:
         """Every topic searched, as a TREC run; `profile_of` says whose profile reorders the results of a topic.
 
@@ -122,7 +123,8 @@ class Corpus:
         TrecRun(shoal: 10 results of 2 topics)
         """
         _check_numbers(weight, limit)
-        return run_topics(self.index, topics, lambda topic: self._ranker(profile_of(topic)), weight, limit, progress)
+        with bar(progress) as told:
+            return run_topics(self.index, topics, lambda topic: self._ranker(profile_of(topic)), weight, limit, told)
 
     def _ranker(
         self, profile: Profile | Mapping[str, float] | None
@@ -172,7 +174,7 @@ def _shown(result: Result, found: Found, name: str) -> Shown:
     )
 
 
-def open_corpus(source: Any, *, engine: str = "auto", progress: Progress = silent) -> Corpus:
+def open_corpus(source: Any, *, engine: str = "auto", progress: Progress | None = None) -> Corpus:
     """The corpus of a data set's name, a JSON-lines file, or a frame with id, title and text; indexed once.
 
     >>> news = shoal.open_corpus(corpus_file)
@@ -180,7 +182,8 @@ def open_corpus(source: Any, *, engine: str = "auto", progress: Progress = silen
     280
     """
     path = source if isinstance(source, str | Path) else _written(as_frame(source))
-    return Corpus(str(path), index_for(path, engine=engine, progress=progress))
+    with bar(progress) as told:
+        return Corpus(str(path), index_for(path, engine=engine, progress=told))
 
 
 def _written(frame: pl.DataFrame) -> Path:

@@ -12,8 +12,8 @@ from shoal.corpora import Corpus
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs import Rejected
 from shoal.corpus.logs.rows import no_rows
-from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import QueryLog
+from shoal.corpus.progress import Progress, bar
+from shoal.corpus.querylog import QueryLog, counted
 
 _BEST = "ap10"
 
@@ -53,7 +53,8 @@ class Table:
     growth: Sequence[dict[str, Any]] = ()  # times of parts of the log
 
     def __repr__(self) -> str:
-        return f"Table({len(self.results.rows)} settings, {self.results.data['evaluated_users']} users)"
+        users = counted(self.results.data["evaluated_users"], "user")
+        return f"Table({counted(len(self.results.rows), 'setting')}, {users})"
 
     def _repr_html_(self) -> str:
         return self.frame()._repr_html_()
@@ -68,7 +69,7 @@ class Table:
         )
 
     def plot(self, name: str = "precision-risk") -> Plot:
-        """Precision against the risk of being found, with the controls."""
+        """Precision against the risk of being found, with the controls; `name` may be that of another picture."""
         from shoal.evaluation.report.report_files import picture_of
 
         drawn = picture_of(name, [*self.results.rows, *self.results.besides], self.results.data["users"])
@@ -77,7 +78,11 @@ class Table:
         return Plot(drawn)
 
     def best(self, **at_most: float) -> dict[str, Any]:
-        """The setting that keeps most precision among those whose measures are at most so high: best(linkage5=0.05)."""
+        """The setting that keeps most precision among those whose measures are at most so high.
+
+        >>> table.best(linkage5=0.5)["method"]
+        'random'
+        """
         rows = [row for row in self.results.rows if _BEST in row]
         for name in at_most:
             if not any(name in row for row in rows):
@@ -109,7 +114,7 @@ def evaluate(
     growth: bool = False,
     jobs: int = 1,
     folder: str | Path | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **more: Any,
 ) -> Table:
     """Every method at every combination of its values, measured on a corpus and a log (a data set has its own).
@@ -134,13 +139,13 @@ def evaluate(
     bound = parse_risk(risk) if risk is not None else None
     if trec and folder is None:
         raise InputError("runs and qrels are files: give folder=, where they are written")
-    with tempfile.TemporaryDirectory() as own:
+    with tempfile.TemporaryDirectory() as own, bar(progress) as told:
         place = Path(folder or own)
         read = (log, Rejected(no_rows())) if isinstance(log, QueryLog) else None
-        run = begin(experiment, place, jobs, progress, read, trec)
-        results = seek(run, bound, progress) if bound else conduct(run, progress)
-        drawn = measure_figures(run, figures == "full", progress) if figures else None
-        grown = measure_growth(run, results, progress) if growth else ()
+        run = begin(experiment, place, jobs, told, read, trec)
+        results = seek(run, bound, told) if bound else conduct(run, told)
+        drawn = measure_figures(run, figures == "full", told) if figures else None
+        grown = measure_growth(run, results, told) if growth else ()
         if trec:
             TrecFiles(run, place / FOLDER).write(results)
     return Table(results, run.rejected, drawn, grown)

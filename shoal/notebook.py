@@ -23,8 +23,8 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import LogFormat, Rejected, load_log, log_of_frame
 from shoal.corpus.profiles import build_profiles
-from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import QueryLog, find_user
+from shoal.corpus.progress import Progress, bar
+from shoal.corpus.querylog import QueryLog, counted, find_user
 from shoal.corpus.searches import Blend, Chooser, Device
 from shoal.search.index import Index
 from shoal.search.personal import Average
@@ -43,7 +43,7 @@ def read_log(
     click: str = "",
     encoding: str = "",
     strict: bool = False,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> QueryLog:
     """The log in a file, folder or pattern, in a frame of pandas, polars or Arrow, or in a list of tuples.
 
@@ -57,7 +57,8 @@ def read_log(
     given = {"user": user, "query": query, "time": time, "rank": rank, "click": click}
     format = LogFormat({role: name for role, name in given.items() if name}, encoding)
     if isinstance(source, str | Path):
-        log, rejected = load_log(str(source), format=format, strict=strict, progress=progress)
+        with bar(progress) as told:
+            log, rejected = load_log(str(source), format=format, strict=strict, progress=told)
     else:
         log, rejected = log_of_frame(source, format, strict)
     _warn(rejected)
@@ -120,7 +121,7 @@ class Made:
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value}" for name, value in self.method.settings.items())
-        return f"Made({self.method.info.id}({settings}): {len(self.release):,} published profiles)"
+        return f"Made({self.method.info.id}({settings}): {counted(len(self.release), 'published profile')})"
 
     def _repr_html_(self) -> str:
         return self.frame().head(10)._repr_html_()
@@ -148,11 +149,12 @@ class Made:
 
         return Average(average_row(self.release.catalogue, index.vectors), self.blend)
 
-    def blended(self, index: Index, progress: Progress = silent) -> "Made":
+    def blended(self, index: Index, progress: Progress | None = None) -> "Made":
         """The release with what its profiles weigh in the rankings of a corpus, learned on its own log."""
         from shoal.evaluation.protocol.blending import with_blend
 
-        learned = with_blend(self._anonymized(), self.method, self._log(None), index, self.seed or 0, progress)
+        with bar(progress) as told:
+            learned = with_blend(self._anonymized(), self.method, self._log(None), index, self.seed or 0, told)
         return replace(self, release=learned.release, blend=learned.blend)
 
     def _anonymized(self) -> Anonymized:
@@ -225,7 +227,7 @@ def anonymize(
     *,
     seed: int | None = None,
     knowledge: Knowledge | None = None,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **settings: Any,
 ) -> Made:
     """A release of a log by a method of `shoal methods`, with its parameters by their names.
@@ -234,13 +236,14 @@ def anonymize(
 
     >>> made = shoal.anonymize(log, "random", k=2, seed=0)
     >>> made
-    Made(random(k=2): 1 published profiles)
+    Made(random(k=2): 1 published profile)
     >>> made.verify().holds
     True
     """
     chosen = make_method(method, settings, knowledge) if isinstance(method, str) else method
     drawn = chosen.seed_for(seed)
-    made = chosen.run(log, seed=drawn, progress=progress)
+    with bar(progress) as told:
+        made = chosen.run(log, seed=drawn, progress=told)
     return Made(made.release, made.assignment, made.claim, made.suppressed, chosen, drawn, log)
 
 

@@ -62,3 +62,20 @@ def test_every_walk_goes_forward_through_files_that_are_there() -> None:
     for title, files in walked.items():
         assert len(files) == len(set(files)), title
         assert [name for name in files if not (ROOT / name).is_file()] == [], title
+
+
+def test_the_year_of_a_paper_is_the_one_its_method_declares() -> None:
+    """A citation is a name, others or none, and a year; what cites no paper of a method is passed over."""
+    papers = [method.info.paper for method in methods().values() if method.info.paper]
+    cited = re.compile(
+        r"\b([A-Z][a-zä-ü]+)(?: (?:&|and) [A-Z][a-zä-ü]+(?:-[A-Z][a-zä-ü]+)?| et al\.)?,? \(?((?:19|20)\d\d)\b"
+    )
+    code = [path for layer in ("anonymizer", "evaluation") for path in (ROOT / layer).rglob("*.py")]
+    wrong = {
+        (page.name, found[0])
+        for page in [*PAGES, *code]
+        for found in cited.finditer(page.read_text())
+        if any(found[1] in paper for paper in papers)
+        and not any(found[1] in paper and found[2] in paper for paper in papers)
+    }
+    assert wrong == set()

@@ -16,7 +16,7 @@ from shoal.corpus.logs.files import blocks, first_lines, is_parquet
 from shoal.corpus.logs.rows import Parsed, Rejected, joined, parse
 from shoal.corpus.logs.tables import parquet_columns, parse_parquet
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import NO_TIME, PEOPLE, PeopleKind, QueryLog, log_from_codes
+from shoal.corpus.querylog import NO_TIME, PEOPLE, PeopleKind, QueryLog, counted, log_from_codes
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def understood(log: QueryLog, apart: Rejected) -> tuple[QueryLog, Rejected]:
     times = log.time[log.time != NO_TIME]
     days = [str(np.datetime64(int(time), "s"))[:10] for time in (times.min(), times.max())] if len(times) else []
     span = f"from {days[0]} to {days[1]}" if days else "without times"
-    said = f"{len(log):,} queries of {len(log.users):,} users, {span} ({apart.understood})"
+    said = f"{counted(len(log), 'query')} of {counted(len(log.users), 'user')}, {span} ({apart.understood})"
     return log, replace(apart, understood=said)
 
 

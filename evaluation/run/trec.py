@@ -104,6 +104,10 @@ def score_run(qrels: str | Path, run: str | Path) -> dict[str, float]:
 
     ``AP@10`` is divided by the relevant documents that fit into ten ranks, and not by all of them. Every person counts
     the same: the means over the queries of each come first. Topics that name no person (`p17.2` does) count one by one.
+
+    >>> news.run({"1": "kitchen dinner"}).save(run_file)
+    >>> shoal.score_run(qrels_file, run_file)  # of the document that is found first
+    {'ap10': 1.0, 'p10': 0.1, 'ndcg10': 1.0, 'mrr': 1.0}
     """
     judged, ranked = (_read(path, what) for path, what in ((qrels, "qrels"), (run, "run")))
     measures = [AP @ DEPTH, NumRel, *_MEASURES.values()]

@@ -3,8 +3,9 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
+from typing import Any
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.version import VERSION
@@ -26,6 +27,7 @@ COMMANDS = {
     "admin": "accounts of operators",
 }
 
+COMPLETION = "--print-completion"
 GUIDE = """\
 shoal: search personalized with the profile of a group, and what that costs and protects. Three ways to begin:
 
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not given:
             print(GUIDE, end="")
             return 0
-        options = make_parser(given[:1]).parse_args(given)
+        options = make_parser(COMMANDS if given[0] == COMPLETION else given[:1]).parse_args(given)
         code = options.run(options)
         sys.stdout.flush()
         return int(code or 0)
@@ -73,10 +75,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def make_parser(asked: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+class Completion(argparse.Action):
+    """Print what a shell needs to complete commands and their options."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        import shtab
+
+        print(shtab.complete(parser, given[1]))
+        parser.exit()
+
+
+def make_parser(asked: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     """The options of the commands that are asked for; of the others, which would take seconds to load, what they do."""
     parser = argparse.ArgumentParser(prog="shoal", description=__doc__, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"shoal {VERSION}")
+    parser.add_argument(
+        COMPLETION, action=Completion, choices=("bash", "zsh", "tcsh"), help="what a shell completes commands with"
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, what in COMMANDS.items():
         command = commands.add_parser(name, help=what)

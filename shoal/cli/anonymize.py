@@ -11,7 +11,6 @@ from shoal.cli.options import (
     CORPUS,
     add_knowledge_options,
     add_log_options,
-    bar,
     knowledge_of,
     log_of,
     print_json,
@@ -20,6 +19,8 @@ from shoal.cli.options import (
 from shoal.corpora import open_corpus
 from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import build_profiles
+from shoal.corpus.progress import bar
+from shoal.corpus.querylog import counted
 from shoal.notebook import anonymize, load, refuse_existing
 
 
@@ -75,8 +76,10 @@ def run_anonymize(options: argparse.Namespace) -> None:
     if options.json:
         print_json(manifest.as_json())
         return
-    print(f"{manifest.users} users, {manifest.groups} published profiles in {options.out}")
-    print(f"suppressed: {made.suppressed.occurrences} occurrences, {made.suppressed.users} users left with nothing")
+    profiles = counted(manifest.groups, "published profile")
+    print(f"{counted(manifest.users, 'user')}, {profiles} in {options.out}")
+    hidden = counted(made.suppressed.occurrences, "occurrence")
+    print(f"suppressed: {hidden}, {counted(made.suppressed.users, 'user')} left with nothing")
     if method.info.sensitive:
         print(method.knowledge.sensitive.told(build_profiles(log, method.knowledge.words)))
     if made.blend is not None:

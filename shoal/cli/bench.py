@@ -4,8 +4,9 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from shoal.cli.options import bar, print_json, print_table
+from shoal.cli.options import print_json, print_table
 from shoal.corpus.errors import InputError
+from shoal.corpus.progress import bar
 from shoal.evaluation.bench import Row, benchmarks, run_benchmark
 
 

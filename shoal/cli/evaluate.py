@@ -10,13 +10,13 @@ from shoal.cli.options import (
     LOG,
     add_knowledge_options,
     add_log_options,
-    bar,
     print_json,
     print_table,
     tell_read,
     whole_number,
 )
 from shoal.corpus.errors import InputError
+from shoal.corpus.progress import bar
 from shoal.evaluation.experiment import DEFAULT_CORPUS, read_experiment
 from shoal.evaluation.experiment.settings import parse_methods
 from shoal.evaluation.films.experiment import DEFAULT_SEEDS, FilmResults, run_films, write_films

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from shoal.anonymizer.release_files import read_release
 from shoal.anonymizer.release_graph import release_graph, write_graph
-from shoal.cli.options import counted, print_json
+from shoal.cli.options import print_json
+from shoal.corpus.querylog import counted
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from shoal.cli.options import (
     add_knowledge_options,
     add_log_options,
-    bar,
     log_of,
     print_json,
     print_table,
@@ -16,6 +15,7 @@ from shoal.cli.options import (
 )
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.progress import bar
 from shoal.evaluation.attacks.worst_off import AtRisk, RiskBy, risk_by_property, worst_off
 from shoal.evaluation.measures.linkage import CHOSEN
 from shoal.evaluation.measures.registry import columns, columns_named

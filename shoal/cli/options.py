@@ -5,8 +5,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,8 +15,8 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.dictionary import DICTIONARIES
 from shoal.corpus.logs import Rejected, load_log, log_format
 from shoal.corpus.logs.columns import ROLES
-from shoal.corpus.progress import Progress, TerminalBar
-from shoal.corpus.querylog import QueryLog
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import QueryLog, counted
 from shoal.webapp.core.settings import Settings, default_instance
 
 DATABASE = "SHOAL_DATABASE"
@@ -132,19 +131,6 @@ def tell_read(rejected: Rejected, path: Path) -> None:
         rejected.write(path)
         reasons = "; ".join(f"{count:,}: {reason}" for reason, count in list(rejected.reasons().items())[:_REASONS])
         print(f"{counted(len(rejected), 'row')} could not be read, see {path} ({reasons})", file=sys.stderr)
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-@contextmanager
-def bar() -> Iterator[TerminalBar]:
-    progress = TerminalBar()
-    try:
-        yield progress
-    finally:
-        progress.close()
 
 
 def print_json(value: object) -> None:

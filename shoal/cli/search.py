@@ -12,8 +12,6 @@ from shoal.cli.options import (
     LOG,
     add_knowledge_options,
     add_log_options,
-    bar,
-    counted,
     knowledge_of,
     log_of,
     print_json,
@@ -21,7 +19,8 @@ from shoal.cli.options import (
 )
 from shoal.corpora import Answer, Corpus, Shown, check_search, open_corpus
 from shoal.corpus.errors import InputError
-from shoal.corpus.progress import Progress
+from shoal.corpus.progress import Progress, bar
+from shoal.corpus.querylog import counted
 from shoal.notebook import Profile, load, own_profile
 from shoal.search.personal import CANDIDATES, DEFAULT_WEIGHT
 from shoal.search.trec import read_pairs, read_topics

@@ -4,9 +4,10 @@ import argparse
 
 from shoal.anonymizer import compile_method
 from shoal.anonymizer.registry import methods
-from shoal.cli.options import bar
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.logs import load_log
+from shoal.corpus.progress import bar
+from shoal.corpus.querylog import counted
 from shoal.corpus.store.datasets import CORPORA
 from shoal.search.index import index_for
 from shoal.webapp.core.settings import Settings
@@ -48,9 +49,9 @@ def set_up(settings: Settings, *, instance: bool = False) -> None:
             open_releases(settings, database, served_log(database, settings.log_source, progress), index, progress)
             chosen = as_served(database, settings)
             database.close()
-    users = "simulated users" if log.people == "simulated" else "users"
-    print(f"corpus: {index.name}, {len(index):,} documents ({index.meta['reason']})")
-    print(f"log: {len(log):,} queries of {len(log.users):,} {users}; {len(rejected):,} rows could not be read")
+    users = counted(len(log.users), "simulated user" if log.people == "simulated" else "user")
+    print(f"corpus: {index.name}, {counted(len(index), 'document')} ({index.meta['reason']})")
+    print(f"log: {counted(len(log), 'query')} of {users}; {counted(len(rejected), 'row')} could not be read")
     index.close()
     if instance and chosen != settings:
         print(f"served, as was chosen in the panel: corpus {chosen.corpus_source}, log {chosen.log_source}")

@@ -3,13 +3,15 @@
 import argparse
 from pathlib import Path
 
-from shoal.cli.options import CORPUS, bar, print_json, whole_number
+from shoal.cli.options import CORPUS, print_json, whole_number
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs.aol import read_log
 from shoal.corpus.people.calibration import calibration, calibration_lines
 from shoal.corpus.people.simulated import simulate_log, write_log
 from shoal.corpus.people.simulated.web_queries import load_web_queries
+from shoal.corpus.progress import bar
+from shoal.corpus.querylog import counted
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,5 +36,6 @@ def run_simulate(options: argparse.Namespace) -> None:
     if options.json:
         print_json([{"statistic": r.statistic, "aol": r.aol, "ours": r.ours, "difference": r.difference} for r in rows])
         return
-    print(f"{len(log)} queries of {options.users} simulated users over {documents.name}, in {options.out}")
+    users = counted(options.users, "simulated user")
+    print(f"{counted(len(log), 'query')} of {users} over {documents.name}, in {options.out}")
     print("\n".join(calibration_lines(rows)))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.verify_stored import reproduce
-from shoal.cli.options import add_knowledge_options, add_log_options, bar, knowledge_of, log_of, print_json
+from shoal.cli.options import add_knowledge_options, add_log_options, knowledge_of, log_of, print_json
+from shoal.corpus.progress import bar
 from shoal.notebook import load
 
 

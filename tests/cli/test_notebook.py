@@ -117,12 +117,19 @@ def test_what_cannot_be_done_is_said_in_one_line(line: str, told: str, after: di
 
 
 def test_every_public_name_is_documented_and_its_example_is_true(
-    corpus_file: Path, tmp_path: Path, own_cache: None
+    corpus_file: Path, log_file: Path, tmp_path: Path, own_cache: None
 ) -> None:
     names: dict[str, Any] = {"shoal": shoal, "corpus_file": corpus_file, "folder": tmp_path / "release"}
+    names |= {"run_file": tmp_path / "run", "qrels_file": tmp_path / "qrels"}
+    first = shoal.open_corpus(corpus_file).search("kitchen dinner", limit=1).results[0].id
+    (tmp_path / "qrels").write_text(f"1 0 {first} 1\n")
     order = [shoal.read_log, shoal.anonymize, shoal.load, shoal.open_corpus, Corpus.search, Corpus.run]
+    order += [shoal.evaluate, shoal.score_run, Table.best]
+    assert {thing.__name__ for thing in order} >= set(shoal.__all__) - {"InputError"}
     runner = doctest.DocTestRunner()
     for thing in order:
+        if thing is shoal.evaluate:  # three rows are too few
+            names["log"] = load_log(str(log_file))[0]
         examples = doctest.DocTestParser().get_doctest(inspect.getdoc(thing) or "", names, thing.__name__, None, None)
         assert examples.examples, thing
         runner.run(examples, clear_globs=False)

@@ -39,6 +39,15 @@ def test_the_program_alone_shows_a_guide_whose_examples_are_commands(capsys: pyt
     assert set(named) <= set(COMMANDS)
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_shell_completes_every_command_and_its_options(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--print-completion", shell])
+    assert ended.value.code == 0
+    script = capsys.readouterr().out
+    assert [name for name in (*COMMANDS, "--trec", "--people", "--reproduce") if name not in script] == []
+
+
 def test_a_port_that_is_taken_is_said_before_anything_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -28,7 +28,7 @@ class Affinity(LogMethod):
         id="affinity",
         title="Queries that k users typed, or close ones",
         paper="C. Carpineto, G. Romano: K-theta-affinity privacy: releasing infrequent query refinements safely. "
-        "Information Processing and Management, 2015",
+        "Information Processing and Management, 2014",
         unit="query",
         family="suppress",
         protects="Who searched for what a released query is about: k users in all typed it or a query affine to it.",

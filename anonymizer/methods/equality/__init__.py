@@ -19,7 +19,7 @@ class Equality(LogMethod):
         id="equality",
         title="Queries that k users typed",
         paper="C. Carpineto, G. Romano: K-theta-affinity privacy: releasing infrequent query refinements safely. "
-        "Information Processing and Management, 2015 (the baseline EQ; first in E. Adar, 2007)",
+        "Information Processing and Management, 2014 (the baseline EQ; first in E. Adar, 2007)",
         unit="query",
         family="suppress",
         protects="Who typed a released query: at least k users did.",

@@ -27,7 +27,7 @@ class WordnetQueries(LogMethod):
         id="wordnet-queries",
         title="Queries generalized to concepts of k users",
         paper="C. Carpineto, G. Romano: K-theta-affinity privacy: releasing infrequent query refinements safely. "
-        "Information Processing and Management, 2015 (its WNGEN; after Y. He, J. Naughton, 2009)",
+        "Information Processing and Management, 2014 (its WNGEN; after Y. He, J. Naughton, 2009)",
         unit="query",
         family="generalize",
         protects="What exactly was typed: a query is published as a concept that fits queries of at least k users.",

@@ -195,7 +195,7 @@ def test_the_reader_says_what_it_understood(tmp_path: Path) -> None:
     path.write_text("date;uid;searchquery\n2006-03-01;7;wine\nsoon;7;wine\n2006-03-01;;wine\n")
     _, rejected = load_log(str(path))
     assert rejected.understood == (
-        "1 queries of 1 users, from 2006-03-01 to 2006-03-01 (semicolons; user=uid, query=searchquery, time=date)"
+        "1 query of 1 user, from 2006-03-01 to 2006-03-01 (semicolons; user=uid, query=searchquery, time=date)"
     )
     assert list(rejected.reasons().values()) == [1, 1]
 

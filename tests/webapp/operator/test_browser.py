@@ -115,7 +115,7 @@ def test_a_log_is_uploaded_with_its_rejected_rows_shown(desk_page: Page, screens
     page.locator("input[name=log]").set_input_files(log)
     page.get_by_role("button", name="Upload the log").click()
     page.wait_for_url("**/admin/data/jobs/*")
-    page.get_by_role("link", name="1 rows could not be read").click(timeout=LONG)
+    page.get_by_role("link", name="1 row could not be read").click(timeout=LONG)
     expect(page.get_by_text("wrong number of columns")).to_be_visible()
     page.screenshot(path=screenshots / f"9-rejected-{width(page)}.png", full_page=True)
 
