@@ -132,8 +132,11 @@ def test_kills_leave_the_old_index_or_the_new_one(engine_name: str, tmp_path: Pa
         assert process.stdin is not None
         assert process.stdout is not None
         duration = float(process.stdout.readline())
-        for seconds in np.random.default_rng(0).uniform(0, 6 * duration, KILLS):
-            process.stdin.write(f"{seconds}\n")
+        for tried, seconds in enumerate(np.random.default_rng(0).uniform(0, 6 * duration, 5 * KILLS)):
+            if tried >= KILLS and len(set(found)) > 1:
+                break
+            longer = 1 + tried / KILLS * (len(set(found)) < 2)  # on a busy machine nothing may have been swapped yet
+            process.stdin.write(f"{longer * seconds}\n")
             process.stdin.flush()
             assert process.stdout.readline() == "killed\n"
             index = open_index(folder)
@@ -146,25 +149,27 @@ def test_kills_leave_the_old_index_or_the_new_one(engine_name: str, tmp_path: Pa
 
 FULL = """
 import resource, sys
-from shoal.search.index import build_index
-from tests.search.test_index import NEW
+from pathlib import Path
+from shoal.search.index import build_index, open_index
+from tests.search.test_index import NEW, versions
 
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)  # what a full disk says, without filling one
-try:
-    build_index(NEW, sys.argv[1], sys.argv[2])
-except OSError as error:
-    print(error)
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+for room in (400, 100, 0):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))  # what a full disk says, without filling one
+    try:
+        build_index(NEW, sys.argv[1], sys.argv[2])
+    except OSError as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    print(open_index(sys.argv[1]).name, len(versions(Path(sys.argv[1]))))
 """
 
 
-@pytest.mark.parametrize("room", [0, 100, 400])
-def test_on_a_full_disk_the_old_index_stays(engine_name: str, room: int, tmp_path: Path) -> None:
+def test_on_a_full_disk_the_old_index_stays(engine_name: str, tmp_path: Path) -> None:
     build_index(OLD, tmp_path / "index", engine_name)
-    command = [sys.executable, "-B", "-c", FULL, str(tmp_path / "index"), engine_name, str(room)]
+    command = [sys.executable, "-B", "-c", FULL, str(tmp_path / "index"), engine_name]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert "File too large" in ended.stdout
-    assert open_index(tmp_path / "index").name == "old"
-    assert len(versions(tmp_path / "index")) == 1
+    assert ended.stdout.count("File too large") == ended.stdout.count("old 1\n") == 3
 
 
 def test_a_truncated_index_is_refused_with_what_to_do(engine_name: str, tmp_path: Path) -> None:

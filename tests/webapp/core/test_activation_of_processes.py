@@ -17,7 +17,8 @@ from shoal.webapp.core.withdrawal import withdraw
 from tests.webapp.instances import Desk, LiveServer, quick_release
 
 SEARCHERS = 50
-SEARCHES = 4
+SEARCHES = 4  # of each, or more where the machine switches slowly
+FEWEST_SWITCHES = 5
 SWITCHES = int(os.environ.get("SHOAL_SWITCHES", "6"))
 KINDS_OF_K = (3, 15)  # those of the two releases
 YES = Consent(confirmed=True)
@@ -48,15 +49,19 @@ def test_fifty_searchers_get_answers_wholly_of_one_release_while_it_is_switched(
             time.sleep(0.05)
 
     def search(number: int) -> list[tuple[str, Any]]:
-        return [(path, ask(live, path)) for path in (paths[(number + i) % len(paths)] for i in range(SEARCHES))]
+        asked: list[tuple[str, Any]] = []
+        while len(asked) < SEARCHES or (len(switches) <= FEWEST_SWITCHES and not switching.done()):
+            path = paths[(number + len(asked)) % len(paths)]
+            asked.append((path, ask(live, path)))
+        return asked
 
     with ThreadPoolExecutor(SEARCHERS + 1) as pool:
         switching = pool.submit(switch)
         answers = [answer for answers in pool.map(search, range(SEARCHERS)) for answer in answers]
         over.set()
         switching.result()
-    assert len(answers) == SEARCHERS * SEARCHES
-    assert len(switches) > 5
+    assert len(answers) >= SEARCHERS * SEARCHES
+    assert len(switches) > FEWEST_SWITCHES
     assert {answer["release_id"] for _, answer in answers} == set(releases)
     for path, answer in answers:
         assert answer == expected[path, answer["release_id"]]

@@ -95,12 +95,12 @@ def test_a_run_killed_at_any_moment_is_done_or_can_be_done_again(desk: Desk, vic
     random = np.random.default_rng(0)
     number = add_run(desk.database, "random", {"k": 5}, desk.log_id)
     killed = 0
-    for _ in range(2 * KILLS):
+    for _ in range(20 * KILLS):
         moment = random.uniform(0, 1.1 * duration)
         if victim.kill_during(f"run {number}", moment) == -signal.SIGKILL:
             killed += 1
-        else:
-            duration = min(duration, moment)  # the first run had more to load, or the machine less to do since
+        else:  # the first run had more to load and to compile, or the machine less to do since
+            duration = min(duration, 0.7 * moment)
         tend_running(desk.database)
         state = get_job(desk.database, number).state
         assert state != RUNNING
@@ -129,7 +129,7 @@ def test_a_server_killed_while_switching_serves_the_old_release_or_the_new_one(d
     random = np.random.default_rng(1)
     reader = ActiveReleases(desk.database, desk.settings.instance, digest)
     rows = 1
-    for tried in range(1, KILLS + 1):
+    for tried in range(1, 10 * KILLS):
         longer = tried if rows == 1 else 1  # on a busy machine nothing may have been switched yet
         ended = victim.kill_during(f"switch {digest} {releases[0]} {releases[1]}", longer * random.uniform(0.02, 0.25))
         assert ended == -signal.SIGKILL
@@ -140,6 +140,8 @@ def test_a_server_killed_while_switching_serves_the_old_release_or_the_new_one(d
             now = session.scalar(select(func.count()).select_from(Activation)) or 0
             assert now >= rows
         rows = now
+        if tried >= KILLS and rows > 1:
+            break
     assert rows > 1
     assert_sound(desk.database)
 
@@ -195,7 +197,7 @@ def assert_sound(database: Database, jobs: int = 2) -> None:
 
 def test_the_next_start_of_a_server_tells_that_a_job_was_interrupted(desk: Desk, victim: Victim) -> None:
     number = add_run(desk.database, "random", {"k": 4}, desk.log_id)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 200
     seconds = 0.4
     while time.monotonic() < end:  # until it is killed between its beginning and its end
         victim.kill_during(f"run {number}", seconds)

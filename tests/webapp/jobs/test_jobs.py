@@ -42,7 +42,7 @@ from tests.webapp.instances import Desk
 
 
 def wait_for_end(desk: Desk, *numbers: int) -> list[Job]:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 240
     while time.monotonic() < end:
         jobs = [get_job(desk.database, number) for number in numbers]
         if all(job.finished_at for job in jobs):
