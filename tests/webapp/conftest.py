@@ -1,7 +1,5 @@
 """What do the tests of the pages stand on? One log with canaries, one server as people start it, one Chromium."""
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +9,6 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from shoal.corpus.documents import load_documents
 from shoal.corpus.knowledge import Knowledge
@@ -19,8 +16,10 @@ from shoal.corpus.logs import load_log
 from shoal.corpus.people.simulated import simulate_log, write_log
 from shoal.corpus.profiles import build_profiles
 from shoal.webapp import create_app
+from shoal.webapp.core import accounts
 from shoal.webapp.core.people import People
 from shoal.webapp.core.settings import Settings
+from tests.webapp.browser import browser, open_page, page, take_screenshot  # noqa: F401
 from tests.webapp.canaries import birdcage  # noqa: F401
 from tests.webapp.instances import (  # noqa: F401
     database,
@@ -43,11 +42,15 @@ USERS = 200
 CANARY_USER = "canary-user-7731905"
 CANARY_WORDS = "zyxqwvplum grzbtkfnord"
 _CANARY_ROWS = (CANARY_WORDS, "climate change policy", "climate summit", f"{CANARY_WORDS} energy", "oil price energy")
-_FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
-DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def usual_hashing() -> Iterator[str]:
+    """Passwords are hashed in no time here, as hundreds of tests log in. What a server does is given to who asks."""
+    usual = accounts.HASHING
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounts, "HASHING", "scrypt:1024:8:1")
+        yield usual
 
 
 @dataclass(frozen=True)
@@ -108,36 +111,3 @@ def someone(settings: Settings, log_file: Path) -> str:
     """The key of a user with a profile worth looking at."""
     profiles = build_profiles(load_log(str(log_file))[0], Knowledge().words)
     return People(profiles, settings.secret_key()).find()[0].key
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert found, "these tests need Chromium: install the package chromium"
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=_FLAGS.split())
-        yield started
-        started.close()
-
-
-@pytest.fixture(params=["desktop", "phone"])
-def page(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Iterator[Page]:
-    """A fresh profile at each width. Any error in a script, and any request to somebody else, fails the test."""
-    size = DESKTOP if request.param == "desktop" else PHONE
-    with browser.new_context(viewport=size, base_url=server.url) as context:
-        context.add_init_script("localStorage.setItem('shoal.toured', 'yes')")
-        context.set_default_timeout(15_000)
-        opened = context.new_page()
-        wrong: list[str] = []
-        opened.on("pageerror", lambda error: wrong.append(str(error)))
-        opened.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
-        opened.on("request", lambda one: None if one.url.startswith(server.url) else wrong.append(one.url))
-        yield opened
-        assert not wrong
-
-
-@pytest.fixture(scope="session")
-def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = Path(os.environ.get("SHOAL_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

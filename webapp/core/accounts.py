@@ -23,6 +23,7 @@ FEWEST_LETTERS = 12
 MOST_LETTERS = 200
 VISIT_LASTS = timedelta(hours=12)
 ONE_TIME_LASTS = timedelta(hours=24)
+HASHING = "scrypt:32768:8:1"  # a twentieth of a second for each guess
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -140,7 +141,7 @@ def _is_too_old(account: Account) -> bool:
 @cache
 def _of_nobody() -> str:
     """Compared when no account has the name, so that the time of an answer does not tell which names there are."""
-    return generate_password_hash(secrets.token_urlsafe(16))
+    return generate_password_hash(secrets.token_urlsafe(16), HASHING)
 
 
 def change_password(database: Database, account: Account, old: str, new: str) -> None:
@@ -161,7 +162,7 @@ def _hashed(password: str) -> str:
         raise InputError(
             f"a password of {len(password)} letters is not allowed: use {FEWEST_LETTERS} to {MOST_LETTERS} letters"
         )
-    return generate_password_hash(password)
+    return generate_password_hash(password, HASHING)
 
 
 def write_one_time(instance: Path, name: str, password: str) -> Path:

@@ -213,6 +213,11 @@ def test_an_operator_can_do_all_of_it_by_the_api(quiet_panel: Panel) -> None:
     assert client.get("/api/v1/admin/session").status_code == 401
 
 
+def test_a_guess_takes_the_time_and_the_memory_that_are_advised(usual_hashing: str) -> None:
+    name, cost, block, _ = usual_hashing.split(":")
+    assert (name, int(cost) * int(block) * 128) == ("scrypt", 32 * 2**20)
+
+
 def test_the_first_account_is_made_once_and_with_a_password_of_its_own(database: Database) -> None:
     first = create_first_account(database)
     assert first is not None

@@ -8,25 +8,18 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.webapp.conftest import DESKTOP, PHONE
+from tests.webapp.browser import DESKTOP, PHONE, OpenPage, TakeScreenshot
 from tests.webapp.instances import NAME, PASSWORD, LiveServer
 
 LONG = 90_000  # milliseconds: a run in a process of its own
 
 
 @pytest.fixture(params=["desktop", "phone"])
-def desk_page(request: pytest.FixtureRequest, browser: Browser, live: LiveServer) -> Iterator[Page]:
-    """Logged in, in a fresh profile. Any error in a script, and any request to somebody else, fails the test."""
-    size = DESKTOP if request.param == "desktop" else PHONE
-    with browser.new_context(viewport=size, base_url=live.url) as context:
-        opened = context.new_page()
-        wrong: list[str] = []
-        opened.on("pageerror", lambda error: wrong.append(str(error)))
-        opened.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
-        opened.on("request", lambda one: None if one.url.startswith(live.url) else wrong.append(one.url))
+def desk_page(request: pytest.FixtureRequest, open_page: OpenPage, live: LiveServer) -> Iterator[Page]:
+    """Logged in, at each width."""
+    with open_page(live.url, DESKTOP if request.param == "desktop" else PHONE) as opened:
         log_in(opened)
         yield opened
-        assert not wrong
 
 
 def log_in(page: Page) -> None:
@@ -47,49 +40,53 @@ def no_wider_than_the_window(page: Page) -> bool:
 
 
 @pytest.mark.parametrize("desk_page", ["desktop"], indirect=True)
-def test_an_operator_previews_a_method_runs_it_and_activates_it(desk_page: Page, screenshots: Path) -> None:
+def test_an_operator_previews_a_method_runs_it_and_activates_it(
+    desk_page: Page, take_screenshot: TakeScreenshot
+) -> None:
     page = desk_page
     page.get_by_role("link", name="Methods", exact=True).click()
-    page.screenshot(path=screenshots / f"7-methods-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"7-methods-{width(page)}", full_page=True)
     page.get_by_role("link", name="Random groups of k users").click()
     expect(page.get_by_text("higher is more private")).to_be_visible()
     page.locator("[name=k]").fill("6")
-    page.screenshot(path=screenshots / f"7-form-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"7-form-{width(page)}", full_page=True)
     page.get_by_role("button", name="Preview on").click()
     expect(page.get_by_role("heading", name=re.compile("^Preview"))).to_be_visible()
     expect(page.get_by_role("button", name="Run it on all users")).to_be_visible(timeout=LONG)
     expect(page.get_by_role("term").filter(has_text="Smallest group")).to_be_visible()
-    page.screenshot(path=screenshots / f"7-preview-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"7-preview-{width(page)}", full_page=True)
     page.get_by_role("button", name="Run it on all users").click()
     expect(page.get_by_role("heading", name=re.compile("^Run"))).to_be_visible()
-    page.screenshot(path=screenshots / f"8-running-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"8-running-{width(page)}", full_page=True)
     expect(page.get_by_role("button", name="Activate for everyone")).to_be_visible(timeout=LONG)
     assert no_wider_than_the_window(page)
-    page.screenshot(path=screenshots / f"8-run-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"8-run-{width(page)}", full_page=True)
     number = page.url.rsplit("/", 1)[1]
     page.get_by_role("button", name="Activate for everyone").click()
     expect(page.get_by_text(f"r{number} now serves all searchers")).to_be_visible()
-    page.screenshot(path=screenshots / f"9-history-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"9-history-{width(page)}", full_page=True)
     page.get_by_role("button", name=re.compile("^Roll back to")).click()
     expect(page.get_by_text("serves all searchers again")).to_be_visible()
 
 
-def test_runs_are_sorted_chosen_and_compared(desk_page: Page, screenshots: Path, two_releases: list[str]) -> None:
+def test_runs_are_sorted_chosen_and_compared(
+    desk_page: Page, take_screenshot: TakeScreenshot, two_releases: list[str]
+) -> None:
     page = desk_page
     page.goto("/admin/runs")
     page.get_by_role("link", name="AP@10").click()
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("AP@10")
-    page.screenshot(path=screenshots / f"8-runs-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"8-runs-{width(page)}", full_page=True)
     for release_id in two_releases:
         page.get_by_label(f"Compare run {release_id[1:]}", exact=True).check()
     page.get_by_role("button", name="Compare the chosen ones").click()
     expect(page.get_by_role("heading", name="2 runs side by side")).to_be_visible()
     assert no_wider_than_the_window(page)
-    page.screenshot(path=screenshots / f"8-compare-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"8-compare-{width(page)}", full_page=True)
 
 
 def test_a_point_of_the_plot_is_hovered_chosen_and_activated(
-    desk_page: Page, screenshots: Path, two_releases: list[str]
+    desk_page: Page, take_screenshot: TakeScreenshot, two_releases: list[str]
 ) -> None:
     page = desk_page
     page.goto("/admin/")
@@ -100,34 +97,36 @@ def test_a_point_of_the_plot_is_hovered_chosen_and_activated(
     expect(page.locator("[data-part=tip]")).to_contain_text(f"{wanted}: ")
     point.dispatch_event("click")
     expect(page.locator("[data-part=chosen]")).to_contain_text(f"{wanted}: ")
-    page.screenshot(path=screenshots / f"8-plot-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"8-plot-{width(page)}", full_page=True)
     page.locator("[data-part=chosen]").get_by_role("button", name="Activate for everyone").click()
     expect(page.get_by_text(f"{wanted} now serves all searchers")).to_be_visible()
 
 
-def test_a_log_is_uploaded_with_its_rejected_rows_shown(desk_page: Page, screenshots: Path, tmp_path: Path) -> None:
+def test_a_log_is_uploaded_with_its_rejected_rows_shown(
+    desk_page: Page, take_screenshot: TakeScreenshot, tmp_path: Path
+) -> None:
     page = desk_page
     log = tmp_path / f"upload-{width(page)}.tsv"
     log.write_text(f"u1\tred {width(page)} wine\t2006-03-01 10:00:00\t\t\nbroken line\n")
     page.goto("/admin/data")
     assert no_wider_than_the_window(page)
-    page.screenshot(path=screenshots / f"9-data-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"9-data-{width(page)}", full_page=True)
     page.locator("input[name=log]").set_input_files(log)
     page.get_by_role("button", name="Upload the log").click()
     page.wait_for_url("**/admin/data/jobs/*")
     page.get_by_role("link", name="1 row could not be read").click(timeout=LONG)
     expect(page.get_by_text("wrong number of columns")).to_be_visible()
-    page.screenshot(path=screenshots / f"9-rejected-{width(page)}.png", full_page=True)
+    take_screenshot(page, f"9-rejected-{width(page)}", full_page=True)
 
 
 # In the dark only the colours are others.
 @pytest.mark.parametrize(("scheme", "options"), [("light", {}), ("dark", {"runOnly": ["color-contrast"]})])
 def test_axe_finds_nothing_in_the_panel(
-    browser: Browser, live: LiveServer, two_releases: list[str], scheme: str, options: dict[str, list[str]]
+    open_page: OpenPage, live: LiveServer, two_releases: list[str], scheme: str, options: dict[str, list[str]]
 ) -> None:
     first, second = (one[1:] for one in two_releases)
-    with browser.new_context(viewport=DESKTOP, base_url=live.url, color_scheme=scheme) as context:
-        page = context.new_page()
+    with open_page(live.url) as page:
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         page.goto("/admin/login")
         assert findings(page, options) == []
         log_in(page)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from shoal.webapp.core.withdrawal import evaluation_folder
 from shoal.webapp.database import Job
 from shoal.webapp.database.models import DONE, EVALUATION, now
-from tests.webapp.conftest import DESKTOP, PHONE
+from tests.webapp.browser import DESKTOP, PHONE, OpenPage, TakeScreenshot
 from tests.webapp.instances import EVALUATED, NAME, PASSWORD, LiveServer
 
 
@@ -30,19 +30,12 @@ def answered(live: LiveServer, evaluated: Path) -> LiveServer:
 
 
 @pytest.fixture(params=["desktop", "phone"])
-def page(request: pytest.FixtureRequest, browser: Browser, answered: LiveServer) -> Iterator[Page]:
-    size = DESKTOP if request.param == "desktop" else PHONE
-    with browser.new_context(viewport=size, base_url=answered.url) as context:
-        context.add_init_script("localStorage.setItem('shoal.toured', 'yes')")
-        context.set_default_timeout(15_000)
-        opened = context.new_page()
-        wrong: list[str] = []
-        opened.on("pageerror", lambda error: wrong.append(str(error)))
+def page(request: pytest.FixtureRequest, open_page: OpenPage, answered: LiveServer) -> Iterator[Page]:
+    with open_page(answered.url, DESKTOP if request.param == "desktop" else PHONE) as opened:
         yield opened
-        assert not wrong
 
 
-def test_the_answer_is_read_and_its_marks_reached_by_the_keyboard(page: Page, screenshots: Path) -> None:
+def test_the_answer_is_read_and_its_marks_reached_by_the_keyboard(page: Page, take_screenshot: TakeScreenshot) -> None:
     page.goto("/answer")
     for question in ("Which should I take?", "What do I lose?", "Who could find me?"):
         expect(page.get_by_role("heading", name=question)).to_be_visible()
@@ -56,7 +49,7 @@ def test_the_answer_is_read_and_its_marks_reached_by_the_keyboard(page: Page, sc
     mark = drawn.get_by_role("link", name=re.compile("^linkability"))
     mark.focus()
     expect(page.locator("[data-part=tip]")).to_contain_text("ap10 0.")
-    page.screenshot(path=screenshots / f"10-answer-{page.viewport_size['width']}.png", full_page=True)  # type: ignore[index]
+    take_screenshot(page, f"10-answer-{page.viewport_size['width']}", full_page=True)  # type: ignore[index]
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="What does it not protect?")).to_be_visible()
     assert page.url.endswith("/answer/linkability")

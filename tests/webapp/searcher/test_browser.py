@@ -1,14 +1,14 @@
 """Does a searcher get along in a real browser, on a desk and on a phone? One test for each thing people do."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.webapp.conftest import DESKTOP, PHONE, Server
+from tests.webapp.browser import DESKTOP, PHONE, OpenPage, TakeScreenshot
+from tests.webapp.conftest import Server
 
 QUERY = "climate change"
 Width = str
@@ -39,7 +39,7 @@ def open_controls(page: Page, width: Width) -> None:
 
 
 def test_a_search_shows_three_columns_with_moves_and_figures(
-    page: Page, width: Width, someone: str, screenshots: Path
+    page: Page, width: Width, someone: str, take_screenshot: TakeScreenshot
 ) -> None:
     search_as(page, someone)
     expect(page.locator(".column")).to_have_count(3)
@@ -52,8 +52,8 @@ def test_a_search_shows_three_columns_with_moves_and_figures(
     expect(page.locator(".summary")).to_contain_text("AP@10")
     expect(page.locator(".summary")).to_contain_text("share this profile")
     _in_view(page, width)
-    page.screenshot(path=screenshots / f"1-search-{width}.png")
-    page.screenshot(path=screenshots / f"1-search-whole-{width}.png", full_page=True)
+    take_screenshot(page, f"1-search-{width}")
+    take_screenshot(page, f"1-search-whole-{width}", full_page=True)
 
 
 def _in_view(page: Page, width: Width) -> None:
@@ -79,7 +79,7 @@ def test_nothing_is_wider_than_the_window(page: Page, width: Width, someone: str
 
 
 def test_pointing_at_a_result_shows_the_same_document_elsewhere(
-    page: Page, width: Width, someone: str, screenshots: Path
+    page: Page, width: Width, someone: str, take_screenshot: TakeScreenshot
 ) -> None:
     search_as(page, someone, weight=0.3)
     if width == "phone":
@@ -95,7 +95,7 @@ def test_pointing_at_a_result_shows_the_same_document_elsewhere(
     assert lit.count() >= 2
     page.locator(".column-personalized .result h3 a").nth(1).focus()
     expect(page.locator(".column-personalized .result").nth(1)).to_have_class(re.compile("same-document"))
-    page.screenshot(path=screenshots / f"1-same-document-{width}.png")
+    take_screenshot(page, f"1-same-document-{width}")
 
 
 def test_the_slider_ranks_again_without_leaving_the_page(page: Page, width: Width, someone: str) -> None:
@@ -146,7 +146,7 @@ def test_the_slider_keeps_reasons_open_and_goes_back_when_nobody_answers(
 
 
 def test_why_opens_in_place_and_says_whose_each_term_is(
-    page: Page, width: Width, someone: str, screenshots: Path
+    page: Page, width: Width, someone: str, take_screenshot: TakeScreenshot
 ) -> None:
     search_as(page, someone, weight=0.95)
     show(page, "anonymized", width)
@@ -156,7 +156,7 @@ def test_why_opens_in_place_and_says_whose_each_term_is(
     expect(result.locator(".reason")).to_contain_text("words of the query")
     expect(result.locator(".reason")).to_contain_text(re.compile("mine|strangers"))
     result.scroll_into_view_if_needed()
-    page.screenshot(path=screenshots / f"2-why-{width}.png")
+    take_screenshot(page, f"2-why-{width}")
 
 
 def test_keys_lead_to_the_box_and_through_the_results(page: Page, width: Width, someone: str) -> None:
@@ -190,41 +190,43 @@ def test_pages_of_results_can_be_walked(page: Page, someone: str) -> None:
     expect(page.locator(".column-anonymized .rank").first).to_contain_text("11")
 
 
-def test_the_page_tells_what_the_server_knows(page: Page, width: Width, someone: str, screenshots: Path) -> None:
+def test_the_page_tells_what_the_server_knows(
+    page: Page, width: Width, someone: str, take_screenshot: TakeScreenshot
+) -> None:
     page.goto(f"/knows?user={someone}")
     expect(page.locator("h1")).to_have_text("What the server knows")
     expect(page.locator(".badge-good")).to_contain_text("Checked on the published data at")
     expect(page.locator(".fishes")).to_be_visible()
     expect(page.locator(".before-after")).to_contain_text(re.compile("kept|blended"))
-    page.screenshot(path=screenshots / f"3-knows-{width}.png", full_page=True)
+    take_screenshot(page, f"3-knows-{width}", full_page=True)
 
 
 def test_an_attack_is_played_and_repeated_elsewhere_by_one_click(
-    page: Page, width: Width, someone: str, screenshots: Path
+    page: Page, width: Width, someone: str, take_screenshot: TakeScreenshot
 ) -> None:
     page.goto(f"/attack?user={someone}&m=10")
     expect(page.locator(".outcome")).to_contain_text("chance to be named")
-    page.screenshot(path=screenshots / f"4-attack-{width}.png", full_page=True)
+    take_screenshot(page, f"4-attack-{width}", full_page=True)
     known = sorted(page.locator(".chip input:checked").evaluate_all("all => all.map(one => one.value)"))
     page.locator(".elsewhere a").first.click()
     page.wait_for_url("**release=original**")
     assert sorted(page.locator(".chip input:checked").evaluate_all("all => all.map(one => one.value)")) == known
     expect(page.locator(".outcome-figure")).to_contain_text("100 %")
-    page.screenshot(path=screenshots / f"4-attack-original-{width}.png", full_page=True)
+    take_screenshot(page, f"4-attack-original-{width}", full_page=True)
     for term in known[1:]:
         page.locator(f".chip input[value='{term}']").uncheck()
     page.get_by_role("button", name="Attack with the chosen terms").click()
     expect(page.locator(".chip input:checked")).to_have_count(1)
 
 
-def test_a_person_is_found_by_an_interest(page: Page, width: Width, screenshots: Path) -> None:
+def test_a_person_is_found_by_an_interest(page: Page, width: Width, take_screenshot: TakeScreenshot) -> None:
     page.goto("/")
     expect(page.locator(".starters")).to_contain_text("simulated users")
     page.locator(".picker summary").click()
     page.locator(".picker-find input").fill("climate")
     expect(page.locator(".picker-list .interests").first).to_be_visible()
     page.wait_for_timeout(400)
-    page.screenshot(path=screenshots / f"6-picker-{width}.png")
+    take_screenshot(page, f"6-picker-{width}")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url("**user=**")
@@ -235,15 +237,16 @@ def test_a_person_is_found_by_an_interest(page: Page, width: Width, screenshots:
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_the_tour_is_told_once(browser: Browser, server: Server, size: dict[str, int], screenshots: Path) -> None:
-    with browser.new_context(viewport=size, base_url=server.url) as context:  # type: ignore[arg-type]
-        page = context.new_page()
+def test_the_tour_is_told_once(
+    open_page: OpenPage, server: Server, size: ViewportSize, take_screenshot: TakeScreenshot
+) -> None:
+    with open_page(server.url, size, toured=False) as page:
         page.goto("/")
         expect(page.locator(".tour")).to_contain_text("1 of 4")
         page.keyboard.type("oil")
         expect(page.locator("#q")).to_have_value("oil")
         assert not _overlap(page, ".tour", ".examples")
-        page.screenshot(path=screenshots / f"6-tour-{size['width']}.png")
+        take_screenshot(page, f"6-tour-{size['width']}")
         for _ in range(4):
             page.locator(".tour .primary").click()
         expect(page.locator(".tour")).to_have_count(0)
@@ -256,8 +259,8 @@ def test_the_tour_is_told_once(browser: Browser, server: Server, size: dict[str,
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_all_of_it_works_without_scripts(browser: Browser, server: Server, size: dict[str, int], someone: str) -> None:
-    with browser.new_context(viewport=size, base_url=server.url, java_script_enabled=False) as context:  # type: ignore[arg-type]
+def test_all_of_it_works_without_scripts(browser: Browser, server: Server, size: ViewportSize, someone: str) -> None:
+    with browser.new_context(viewport=size, base_url=server.url, java_script_enabled=False) as context:
         page = context.new_page()
         page.goto("/")
         page.locator(".starters .person").first.click()
@@ -295,12 +298,16 @@ SCHEMES = [("light", PLACES, {}), ("dark", PLACES[1:6], {"runOnly": ["color-cont
 
 @pytest.mark.parametrize(("scheme", "places", "options"), SCHEMES, ids=["light", "dark"])
 def test_axe_finds_nothing_wrong(
-    browser: Browser, server: Server, someone: str, scheme: str, places: tuple[str, ...], options: dict[str, list[str]]
+    open_page: OpenPage,
+    server: Server,
+    someone: str,
+    scheme: str,
+    places: tuple[str, ...],
+    options: dict[str, list[str]],
 ) -> None:
     found = []
-    with browser.new_context(viewport=DESKTOP, base_url=server.url, color_scheme=scheme) as context:  # type: ignore[arg-type]
-        context.add_init_script("localStorage.setItem('shoal.toured', 'yes')")
-        page = context.new_page()
+    with open_page(server.url, strict=False) as page:  # one of the pages is not there
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         for place in places:
             page.goto(place.format(someone))
             if place.startswith("/search"):

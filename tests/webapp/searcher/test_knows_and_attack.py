@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser
 
 from shoal import webapp
 from shoal.anonymizer.claims import Verdict
@@ -21,6 +20,7 @@ from shoal.webapp.core.service import SearchService
 from shoal.webapp.searcher.attack import draw_terms, play, target_of
 from shoal.webapp.searcher.knows import FATES, GENERALIZED, KEPT, what_is_known
 from shoal.webapp.searcher.mine import describe_profiles
+from tests.webapp.browser import OpenPage
 from tests.webapp.conftest import Server
 
 # One that keeps terms, one that widens them, one that publishes queries, one that publishes nothing.
@@ -92,13 +92,12 @@ def test_each_cell_of_the_map_is_the_attack_that_it_leads_to(app: Flask) -> None
 
 
 def test_the_browser_finds_the_group_of_largest_cosine(
-    app: Flask, published: Published, browser: Browser, server: Server
+    app: Flask, published: Published, open_page: OpenPage, server: Server
 ) -> None:
     service: SearchService = app.extensions["shoal.service"]
     profiles = json.loads(json.dumps(describe_profiles(published, service)))
     words = {"climate": 3, "energy": 2, "election": 1, "zzzz": 5}
-    with browser.new_context(base_url=server.url) as context:
-        page = context.new_page()
+    with open_page(server.url) as page:
         page.goto("/mine")
         call = "(await import('/static/nearest.js')).nearest(new Map(Object.entries(words)), profiles)"
         found = page.evaluate(f"async ([words, profiles]) => {call}", [words, profiles])

@@ -14,7 +14,7 @@ from sphinx.cmd.build import main as build
 
 from shoal.anonymizer.registry import methods
 from shoal.webapp.searcher import manual
-from tests.webapp.conftest import PHONE
+from tests.webapp.browser import PHONE
 
 ROOT = Path(__file__).parent.parent.parent.parent
 OPENED = ("index.html", "start.html", "made/methods/clump.html", "search.html?q=attacker")

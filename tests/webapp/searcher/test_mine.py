@@ -3,11 +3,11 @@
 import json
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Request, expect
 
+from tests.webapp.browser import TakeScreenshot
 from tests.webapp.conftest import Server
 
 # Searched for in this order; each word must never be sent again after its own search.
@@ -51,7 +51,7 @@ def test_it_is_off_until_it_is_turned_on(page: Page) -> None:
 
 
 def test_searches_and_opened_results_are_kept_and_only_the_group_is_sent(
-    page: Page, server: Server, screenshots: Path
+    page: Page, server: Server, take_screenshot: TakeScreenshot
 ) -> None:
     turn_on(page)
     search(page, "climate change")
@@ -81,11 +81,11 @@ def test_searches_and_opened_results_are_kept_and_only_the_group_is_sent(
     expect(page.locator(".column")).to_have_count(3)
     page.reload()
     expect(page.locator(".dial input[value='20']")).to_be_checked()
-    page.screenshot(path=screenshots / f"5-search-as-group-{width_of(page)}.png")
+    take_screenshot(page, f"5-search-as-group-{width_of(page)}")
     page.goto("/mine")
     expect(page.locator("[data-part=group]")).to_contain_text("is nearest")
     expect(page.locator("[data-part=sent]")).to_contain_text("group=p")
-    page.screenshot(path=screenshots / f"5-mine-{width_of(page)}.png", full_page=True)
+    take_screenshot(page, f"5-mine-{width_of(page)}", full_page=True)
 
 
 @ON_A_DESKTOP

@@ -10,7 +10,7 @@ from threading import Thread
 import numpy as np
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from scipy.sparse import csr_array
 from werkzeug.serving import make_server
 
@@ -19,7 +19,7 @@ from shoal.anonymizer.methods.murmur.menu import Menu
 from shoal.corpus.searches import Device
 from shoal.search.personal import search
 from shoal.webapp.core.activation import Consent, activate
-from tests.webapp.conftest import DESKTOP, PHONE
+from tests.webapp.browser import DESKTOP, PHONE, OpenPage, TakeScreenshot
 from tests.webapp.instances import open_panel
 
 CANARY = "zugzwang"  # a word of the dictionary that nobody here searches for
@@ -48,16 +48,10 @@ def murmuring(small_log: Path, tmp_path_factory: pytest.TempPathFactory, in_thre
 
 
 @pytest.fixture(scope="module")
-def quiet_page(browser: Browser, murmuring: Murmuring) -> Iterator[Page]:
-    """One browser for all tests here. Any error in a script, and any request to somebody else, fails them."""
-    with browser.new_context(viewport=DESKTOP, base_url=murmuring.url) as context:
-        context.set_default_timeout(15_000)
-        opened = context.new_page()
-        wrong: list[str] = []
-        opened.on("pageerror", lambda error: wrong.append(str(error)))
-        opened.on("request", lambda one: None if one.url.startswith(murmuring.url) else wrong.append(one.url))
+def quiet_page(open_page: OpenPage, murmuring: Murmuring) -> Iterator[Page]:
+    """One page for all tests here."""
+    with open_page(murmuring.url, toured=False) as opened:
         yield opened
-        assert not wrong
 
 
 def menu_of(murmuring: Murmuring, query: str) -> list[str]:
@@ -83,17 +77,17 @@ def remember(page: Page, *queries: str) -> None:
     )
 
 
-def take_pictures(page: Page, folder: Path) -> None:
+def take_pictures(page: Page, take_screenshot: TakeScreenshot) -> None:
     """On a desk and on a phone, light and dark."""
     for size in (PHONE, DESKTOP):
         page.set_viewport_size(size)  # type: ignore[arg-type]
         for scheme in ("dark", "light"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            page.screenshot(path=folder / f"5-murmur-{size['width']}-{scheme}.png")
+            take_screenshot(page, f"5-murmur-{size['width']}-{scheme}")
 
 
 def test_the_word_is_sent_only_when_it_was_shown_and_let_go(
-    quiet_page: Page, murmuring: Murmuring, screenshots: Path
+    quiet_page: Page, murmuring: Murmuring, take_screenshot: TakeScreenshot
 ) -> None:
     page, queries = quiet_page, ("oil price", "climate change")
     refused, heard = (menu_of(murmuring, query) for query in queries)
@@ -104,7 +98,7 @@ def test_the_word_is_sent_only_when_it_was_shown_and_let_go(
     page.goto(f"/search?q={queries[0].replace(' ', '+')}&mine=1")
     expect(page.locator(".murmur b").first).to_have_text(own)
     assert not any(own in one or CANARY in one for one in sent)
-    take_pictures(page, screenshots)
+    take_pictures(page, take_screenshot)
     page.locator(".murmur").get_by_role("button", name="Say nothing").click()
     expect(page.locator(".murmur")).to_contain_text("did not hear it")
     page.reload()  # asking again draws nothing anew, and sends nothing
