@@ -1,6 +1,7 @@
 """What do all tests share? Random examples that are the same in every run, and loops that are compiled once."""
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -9,8 +10,13 @@ from shoal.anonymizer import compile_method
 from shoal.anonymizer.registry import methods
 from shoal.corpus.store.folders import alone
 from tests.examples import PROFILE
+from tests.rooms import RoomScheduling
 
 settings.load_profile(PROFILE)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> RoomScheduling | None:
+    return RoomScheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)

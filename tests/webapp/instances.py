@@ -48,6 +48,7 @@ from shoal.webapp.jobs import worker
 from shoal.webapp.jobs.queue import cancel_job, get_job
 from shoal.webapp.jobs.tasks import add_run
 from shoal.webapp.jobs.worker import work
+from tests.rooms import made_once
 
 NAME, PASSWORD = "olga", "correct horse battery"
 KINDS = ("sqlite", "postgresql")
@@ -55,9 +56,11 @@ KINDS = ("sqlite", "postgresql")
 
 @pytest.fixture(scope="session")
 def small_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("small") / "small-log.tsv"
-    write_log(simulate_log(load_documents("news"), 70, seed=3), path)
-    return path
+    return made_once(
+        tmp_path_factory,
+        "small-log.tsv",
+        lambda path: write_log(simulate_log(load_documents("news"), 70, seed=3), path),
+    )
 
 
 # The method and the setting of the first release that a server makes, beside the controls.
@@ -107,7 +110,7 @@ def free_port() -> int:
 
 
 def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None:
         try:
             psycopg.connect(url).close()
@@ -205,7 +208,7 @@ class Panel:
 
     def wait(self, number: int) -> str:
         """The state in which a job ends."""
-        end = time.monotonic() + 120
+        end = time.monotonic() + 240
         while get_job(self.database, number).finished_at is None:
             assert time.monotonic() < end, "the job does not end"
             self.client.get("/admin/runs")
@@ -350,7 +353,7 @@ def served(
 
 
 def wait_for_answer(url: str, process: "subprocess.Popen[bytes]", said: Path) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 240
     while time.monotonic() < end and process.poll() is None:
         try:
             with urllib.request.urlopen(url, timeout=5):

@@ -23,6 +23,8 @@ from shoal.webapp.jobs.tasks import add_run
 from shoal.webapp.jobs.worker import work
 from tests.webapp.instances import Desk, Panel
 
+ON_ONE_DATABASE = pytest.mark.parametrize("desk", ["sqlite"], indirect=True)  # a job is asked for as any other is
+
 
 def one_over_k(setting: Setting) -> float:
     return 1 / float(setting.value("k"))
@@ -72,6 +74,7 @@ def test_progress_counts_releases_and_not_what_is_measured_to_find_them(small_lo
     assert {(done, total) for done, total, _ in told} == {(0, 7)}
 
 
+@ON_ONE_DATABASE
 @pytest.mark.usefixtures("few")
 def test_every_method_is_made_once_and_is_for_all_to_choose(desk: Desk) -> None:
     offer_levels(desk.database, desk.log_id, "news")
@@ -115,6 +118,7 @@ def test_levels_that_were_cancelled_are_not_begun_anew(desk: Desk) -> None:
     assert (found.id, found.state) == (number, CANCELLED)
 
 
+@ON_ONE_DATABASE
 @pytest.mark.parametrize(("people", "expected"), [("simulated", [LEVELS]), ("public", [LEVELS]), ("real", [])])
 def test_of_real_people_nothing_is_made_by_itself(desk: Desk, people: str, expected: list[str]) -> None:
     log = replace(load_log(desk.settings.log)[0], people=people)  # type: ignore[arg-type]
