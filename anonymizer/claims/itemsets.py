@@ -7,6 +7,7 @@ from scipy.sparse import csr_array, triu
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
+from shoal.anonymizer.claims.groups import verify_rows_of_one
 from shoal.anonymizer.claims.transactions import published_nodes
 from shoal.anonymizer.parameters import AT_LEAST_TWO, SET_SIZES, one_of
 
@@ -18,19 +19,11 @@ def verify_km(claim: Claim, evidence: Evidence) -> Verdict:
     nodes = published_nodes(evidence)
     if isinstance(nodes, Verdict):
         return nodes
-    for verdict in (_each_is_of_one(evidence), _each_stands_once(evidence), _is_one_cut(nodes, evidence)):
+    for verdict in (verify_rows_of_one(evidence.release), _each_stands_once(evidence), _is_one_cut(nodes, evidence)):
         if not verdict.holds:
             return verdict
     true = _are_own_items(nodes, evidence, may_suppress=claim.values["suppressed"] == "items")
     return _sets_are_shared(claim, evidence) if true.holds else true
-
-
-def _each_is_of_one(evidence: Evidence) -> Verdict:
-    shared = np.flatnonzero(evidence.release.users != 1)
-    if len(shared) == 0:
-        return HOLDS
-    name, users = evidence.release.pseudonyms[shared[0]], evidence.release.users[shared[0]]
-    return broken(f"{name} is of {users} users, but each should have a profile of their own")
 
 
 def _each_stands_once(evidence: Evidence) -> Verdict:

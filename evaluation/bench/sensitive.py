@@ -1,4 +1,4 @@
-"""What do methods cost that treat some terms as private? CAHD without a dense matrix, and Coherence."""
+"""What do methods cost that treat some terms as private? CAHD without a dense matrix, and two on rules."""
 
 from shoal.anonymizer.base import ProfileMethod
 from shoal.anonymizer.registry import make_method
@@ -10,7 +10,10 @@ from shoal.evaluation.run.timing import in_own_process, timed
 FULL_SIZES = (*QUICK_SIZES, THESIS_SIZE, 150_000)
 EXPONENT = 1.3
 FEW, MINUTES = 1_000, 2
-SLOWER = {"coherence": {"p": 2}}  # methods that count sets of terms, with how many each
+SLOWER = {
+    "coherence": {"p": 2},
+    "uncertainty": {"antecedent": 2},
+}  # methods that count sets of terms, with how many each
 
 
 def run(full: bool, progress: Progress) -> list[Row]:

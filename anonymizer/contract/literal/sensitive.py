@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 
-from shoal.anonymizer.contract.literal import Case, Definition
+from shoal.anonymizer.contract.literal import Case, Definition, Undecided
 from shoal.anonymizer.contract.literal.groups import are_weights, written
 
 
@@ -84,7 +84,61 @@ def coherence(case: Case) -> bool:
     return are_own_sets(case)
 
 
+def standing_for(case: Case, term: str) -> set[str]:
+    """The published labels that a term may be behind: itself, and above a public one those that are generalized."""
+    shown = {label for terms in case.terms.values() for label in terms}
+    itself = {term} & (shown - case.generalized)
+    if term in case.knowledge.sensitive.terms or case.values["published"] == "terms":
+        return itself
+    spelled = {case.spelled(label) for label in case.above.get(term, [])[1:]}
+    return itself | (spelled & shown & case.generalized)
+
+
+def items_of(case: Case, name: str) -> dict[str, float]:
+    """What a row must publish: all that stands for a term of its user, each once."""
+    bag = case.bags[case.members[name][0]]
+    return dict.fromkeys(sorted({label for term in bag for label in standing_for(case, term)}), 1)
+
+
+def _are_true_items(case: Case) -> bool:
+    if not all(len(users) == 1 for users in case.members.values()):
+        return False
+    tree = case.knowledge.taxonomy
+    inner = [tree.node.get(label.lower()) for label in case.generalized]
+    if any(v is None or tree.is_leaf[v] for v in inner) or case.generalized != set(map(case.spelled, case.generalized)):
+        return False
+    if case.generalized and case.values["published"] == "terms":
+        return False
+    behind = {term: standing_for(case, term) for bag in case.bags.values() for term in bag}
+    if any(len(labels) > 1 for labels in behind.values()):
+        return False
+    if any(behind[term] for user in case.outside for term in case.bags[user]):
+        return False
+    return all(case.terms[name] and case.terms[name] == items_of(case, name) for name in case.terms)
+
+
+_LONGEST_ROW = 14  # whose parts can all be looked at
+
+
+def uncertainty(case: Case) -> bool:
+    """No part of a row, of as many items as are known at most, is in rows of which more than rho have a secret."""
+    rows, rho = [frozenset(terms) for terms in case.terms.values()], Fraction(str(case.values["rho"]))
+    longest = max(map(len, rows), default=0)
+    bound = longest if case.values["antecedent"] == "any" else int(case.values["antecedent"])
+    if not _are_true_items(case):
+        return False
+    if bound > 3 and longest > _LONGEST_ROW:
+        raise Undecided
+    private = (private_terms(case) & {label for row in rows for label in row}) - case.generalized
+    for known in {q for row in rows for size in range(1, bound + 1) for q in combinations(sorted(row), size)}:
+        holders = [row for row in rows if row.issuperset(known)]
+        if any(sum(e in row for row in holders) > rho * len(holders) for e in private.difference(known)):
+            return False
+    return True
+
+
 OWN = {
     "privacy-degree": Definition(privacy_degree, typed_hidden, degree_profile),
     "coherence": Definition(coherence, unpublished, published_of),
+    "uncertainty": Definition(uncertainty, unpublished, items_of),
 }

@@ -11,9 +11,9 @@ import numpy as np
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
 from shoal.anonymizer.distinct_queries import only_columns
 from shoal.anonymizer.methods.coherence.moles import Limits, size_one_moles, wider_moles
-from shoal.anonymizer.methods.coherence.suppression import suppress_greedily
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter, number, whole_number
 from shoal.anonymizer.publish import publish_own_sets
+from shoal.anonymizer.term_sets import suppress_greedily
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 

@@ -7,6 +7,7 @@ import numba
 import numpy as np
 from scipy.sparse import csr_array
 
+from shoal.anonymizer.term_sets import Holders, common_users, holders_of, who_holds
 from shoal.corpus.progress import Progress
 
 SETS_PER_BLOCK = 200  # between two calls of progress
@@ -18,17 +19,6 @@ class Limits(NamedTuple):
     k: int
     above: int
     below: int
-
-
-class Holders(NamedTuple):
-    """Who holds which terms: user -> public and sensitive terms, public term -> users, all ascending."""
-
-    start: np.ndarray
-    terms: np.ndarray
-    secret_start: np.ndarray
-    secrets: np.ndarray
-    user_start: np.ndarray
-    users: np.ndarray
 
 
 def size_one_moles(public: csr_array, private: csr_array, limits: Limits, progress: Progress) -> np.ndarray:
@@ -45,20 +35,13 @@ def wider_moles(public: csr_array, private: csr_array, limits: Limits, p: int, p
 
     As in Apriori, only a set of which no part is a mole is extended (section 2.3).
     """
-    known, found = _holders(public, private), []
+    known, found = who_holds(public, private), []
     safe = np.flatnonzero(np.bincount(public.indices, minlength=public.shape[1])).reshape(-1, 1)
     for size in range(2, p + 1):
         blocks = list(_extensions(known, safe, limits, progress, f"looking for {size} terms that tell"))
         found.append(np.concatenate([np.empty((0, size), dtype=np.int64), *(moles for moles, _ in blocks)]))
         safe = np.concatenate([np.empty((0, size), dtype=np.int64), *(others for _, others in blocks)])
     return found
-
-
-def _holders(public: csr_array, private: csr_array) -> Holders:
-    columns = [public.indptr, public.indices, private.indptr, private.indices]
-    by_term = csr_array(public.T)
-    by_term.sort_indices()
-    return Holders(*(column.astype(np.int64) for column in (*columns, by_term.indptr, by_term.indices)))
 
 
 def _extensions(
@@ -91,7 +74,7 @@ def extend(
     others = [np.int64(0) for _ in range(0)]
     size = sets.shape[1]
     for row in range(len(sets)):
-        holders = _holders_of(sets[row], known)
+        holders = holders_of(sets[row], known)
         last = sets[row, size - 1]
         for user in holders:
             for i in range(known.start[user], known.start[user + 1]):
@@ -115,29 +98,6 @@ def extend(
 
 
 @numba.njit(cache=True)
-def _holders_of(terms: np.ndarray, known: Holders) -> np.ndarray:
-    """The users who hold all of these terms."""
-    found = known.users[known.user_start[terms[0]] : known.user_start[terms[0] + 1]]
-    for term in terms[1:]:
-        found = _common(found, known.users[known.user_start[term] : known.user_start[term + 1]])
-    return found
-
-
-@numba.njit(cache=True)
-def _common(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    both = np.empty(min(len(one), len(other)), dtype=np.int64)
-    i, j, size = 0, 0, 0
-    while i < len(one) and j < len(other):
-        if one[i] == other[j]:
-            both[size] = one[i]
-            size += 1
-        step = one[i] - other[j]
-        i += step <= 0
-        j += step >= 0
-    return both[:size]
-
-
-@numba.njit(cache=True)
 def _parts_are_safe(terms: np.ndarray, more: int, keys: np.ndarray, width: int) -> bool:
     """Whether `keys` holds every set of these terms and one more, less one of these."""
     missing = 0
@@ -156,7 +116,7 @@ def _parts_are_safe(terms: np.ndarray, more: int, keys: np.ndarray, width: int) 
 def _most_shared(holders: np.ndarray, term: int, known: Holders, tally: np.ndarray) -> int:
     """How many of these users who hold the term besides share one sensitive term, at most."""
     most = 0
-    those = _common(holders, known.users[known.user_start[term] : known.user_start[term + 1]])
+    those = common_users(holders, known.users[known.user_start[term] : known.user_start[term + 1]])
     for user in those:
         for i in range(known.secret_start[user], known.secret_start[user + 1]):
             tally[known.secrets[i]] += 1

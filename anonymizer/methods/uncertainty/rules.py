@@ -1,0 +1,149 @@
+"""Which terms tell a sensitive one? Rules that are too sure, by the size of what is known, and SuppressControl."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from scipy.sparse import csr_array
+
+from shoal.anonymizer.distinct_queries import only_columns
+from shoal.anonymizer.term_sets import Holders, holders_of, suppress_greedily, who_holds
+from shoal.corpus.errors import InputError
+from shoal.corpus.progress import Progress
+
+SETS_PER_BLOCK = 20_000  # between two calls of progress
+MOST_SETS = 20_000_000  # of terms that are looked at, and of rules that are too sure: a few gigabytes
+MOST_CLOSED_SETS = 20_000
+
+
+class Bound(NamedTuple):
+    """A rule is too sure with a confidence above `above`/`below`; it knows up to `size` terms, or any number for 0."""
+
+    above: int
+    below: int
+    size: int
+
+
+def suppress_control(
+    sets: csr_array, private: np.ndarray, bound: Bound, progress: Progress, new: np.ndarray | None = None
+) -> np.ndarray:
+    """Of each item (column), whether it is suppressed: SuppressControl, one size of antecedent after the other.
+
+    `new` are the items without which no rule is too sure, where that is known.
+    """
+    gone = np.zeros(len(private), dtype=bool)
+    support = np.bincount(sets.indices, minlength=len(private))
+    for size in range(1, (bound.size or 2) + 1):
+        left = only_columns(sets, ~gone)
+        first = np.flatnonzero(support * ~gone) if new is None else new[~gone[new]]
+        known = who_holds(left, only_columns(left, private))
+        antecedents = wider_sets(known, first.reshape(-1, 1), size, 0 if new is None else 1, progress)
+        gone[suppress_greedily([_sure_rules(known, bound, antecedents, progress)], support, progress)] = True
+    while not bound.size and (tables := closed_rules(only_columns(sets, ~gone), private, bound, progress)):
+        gone[suppress_greedily(tables, support, progress)] = True
+    return gone
+
+
+def wider_sets(known: Holders, sets: np.ndarray, size: int, fixed: int, progress: Progress) -> np.ndarray:
+    """The sets of so many items with these in them that somebody with a sensitive item has.
+
+    Items are ascending but for the first `fixed`.
+    """
+    while sets.shape[1] < size:
+        mark = np.zeros(len(known.user_start) - 1, dtype=np.bool_)
+        wider = [np.empty(0, dtype=np.int64)]
+        for block in _blocks(sets, progress, "putting terms together"):
+            wider.append(supersets(block, known, fixed, mark))
+            _refuse_too_many(sum(map(len, wider)) // (sets.shape[1] + 1))
+        sets = np.concatenate(wider).reshape(-1, sets.shape[1] + 1)
+    return sets
+
+
+def _sure_rules(known: Holders, bound: Bound, antecedents: np.ndarray, progress: Progress) -> np.ndarray:
+    """The rules with these antecedents that are too sure: rows of the antecedent and of what it tells."""
+    tally = np.zeros(len(known.user_start) - 1, dtype=np.int64)
+    found = [np.empty(0, dtype=np.int64)]
+    for block in _blocks(antecedents, progress, "counting what terms tell"):
+        found.append(rules_of(block, known, bound, tally))
+        _refuse_too_many(sum(map(len, found)) // (antecedents.shape[1] + 1))
+    return np.concatenate(found).reshape(-1, antecedents.shape[1] + 1)
+
+
+def _blocks(sets: np.ndarray, progress: Progress, stage: str) -> Iterator[np.ndarray]:
+    for begin in range(0, len(sets), SETS_PER_BLOCK):
+        progress(begin, len(sets), stage)
+        yield sets[begin : begin + SETS_PER_BLOCK]
+
+
+def _refuse_too_many(many: int) -> None:
+    if many > MOST_SETS:
+        raise InputError(
+            f"uncertainty would look at more than {MOST_SETS:,} sets of terms: lower antecedent or bring a smaller log"
+        )
+
+
+@numba.njit(cache=True)
+def supersets(sets: np.ndarray, known: Holders, fixed: int, mark: np.ndarray) -> np.ndarray:
+    """These sets with one item more that a holder with a sensitive item has, one after another."""
+    found = [np.int64(0) for _ in range(0)]
+    size = sets.shape[1]
+    for row in range(len(sets)):
+        begin = len(found)
+        for user in holders_of(sets[row], known):
+            if known.secret_start[user] == known.secret_start[user + 1]:
+                continue
+            for i in range(known.start[user], known.start[user + 1]):
+                item = known.terms[i]
+                later = size <= fixed or item > sets[row, size - 1]
+                if later and not mark[item] and not (sets[row] == item).any():
+                    mark[item] = True
+                    for column in range(size):
+                        found.append(sets[row, column])
+                    found.append(item)
+        for place in range(begin + size, len(found), size + 1):
+            mark[found[place]] = False
+    return np.array(found)
+
+
+@numba.njit(cache=True)
+def rules_of(sets: np.ndarray, known: Holders, bound: Bound, tally: np.ndarray) -> np.ndarray:
+    found = [np.int64(0) for _ in range(0)]
+    for row in range(len(sets)):
+        holders = holders_of(sets[row], known)
+        for user in holders:
+            for i in range(known.secret_start[user], known.secret_start[user + 1]):
+                tally[known.secrets[i]] += 1
+        for user in holders:
+            for i in range(known.secret_start[user], known.secret_start[user + 1]):
+                secret = known.secrets[i]
+                times = tally[secret]
+                tally[secret] = 0
+                if times * bound.below > bound.above * len(holders) and not (sets[row] == secret).any():
+                    for item in sets[row]:
+                        found.append(item)
+                    found.append(secret)
+    return np.array(found)
+
+
+def closed_rules(sets: csr_array, private: np.ndarray, bound: Bound, progress: Progress) -> list[np.ndarray]:
+    """The rules of any size that are too sure, of those whose items together are closed; a table for each size."""
+    rows = [frozenset(sets.indices[a:b].tolist()) for a, b in pairwise(sets.indptr.tolist())]
+    closed: set[frozenset[int]] = set()
+    for done, row in enumerate(sorted(set(rows), key=sorted)):
+        progress(done, len(rows), "looking for closed sets")
+        closed |= {row, *(row & other for other in closed)}
+        if len(closed) > MOST_CLOSED_SETS:
+            raise InputError(
+                f"the log has more than {MOST_CLOSED_SETS:,} closed sets, too many for antecedent=any: set antecedent=2"
+            )
+    by_size: dict[int, list[list[int]]] = {}
+    secrets = frozenset(np.flatnonzero(private).tolist())
+    for z in sorted(closed, key=sorted):
+        for e in sorted(z & secrets) if len(z) > 1 else ():
+            known = z - {e}
+            holders = [row for row in rows if known <= row]
+            if sum(e in row for row in holders) * bound.below > bound.above * len(holders):
+                by_size.setdefault(len(z), []).append([*sorted(known), e])
+    return [np.array(table, dtype=np.int64) for _, table in sorted(by_size.items())]
