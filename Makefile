@@ -25,7 +25,7 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 
 docs: $(VENV)/.docs
-	@echo "Building the documentation: half a minute ..."
+	@echo "Building the documentation: half a minute, or two where loops are compiled first ..."
 	$(BIN)/shoal methods --markdown > docs/methods.md
 	$(BIN)/shoal measures --markdown > docs/measures.md
 	$(BIN)/python -P -m sphinx -W --keep-going -q docs $(SITE)
