@@ -43,7 +43,7 @@ def shown(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_method_has_its_page_with_what_it_declares(site: Path) -> None:
     for id, method in methods().items():
         page = (site / "made" / "methods" / f"{id}.html").read_text()
-        assert method.info.title.split()[0] in page
+        assert method.info.title.split()[0] in page.replace("’", "'")
         assert all(f">{parameter.name}<" in page for parameter in method.info.parameters)
         assert "mn-picture" in page or "makes no release" in page
 
