@@ -6,6 +6,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from shoal.corpus.progress import Progress
 
 _EXPECTED = 'expected {"id": ..., "title": ..., "text": ...} with text in each'
 _PROGRESS_EVERY = 1000  # lines
+LONGEST_LINE = 16 << 20  # bytes, of one document
 
 
 def read_json_lines(path: Path, progress: Progress) -> Iterator[Document]:
@@ -35,11 +37,19 @@ def read_json_lines(path: Path, progress: Progress) -> Iterator[Document]:
 
 def _lines(path: Path, progress: Progress) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers from 1."""
+    from shoal.corpus.logs.files import refuse_bomb  # loads what reads logs, which documents alone do without
+
     try:
         size = path.stat().st_size
         with path.open("rb") as raw:
             file = gzip.open(raw) if path.suffix == ".gz" else raw
-            for number, line in enumerate(file, start=1):
+            unpacked = 0
+            for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), start=1):
+                unpacked += len(line)
+                if len(line) > LONGEST_LINE:
+                    raise InputError(f"{path}, line {number}: longer than {LONGEST_LINE >> 20} MB; split the document")
+                if file is not raw:
+                    refuse_bomb(path, unpacked, raw.tell())
                 if number % _PROGRESS_EVERY == 1:
                     progress(min(raw.tell(), size), size, f"reading {path.name}")
                 if line.strip():

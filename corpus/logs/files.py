@@ -147,7 +147,7 @@ def _wide(text: bytes) -> str:
 def refuse_bomb(path: Path, unpacked: int, packed: int) -> None:
     if unpacked > max(ALWAYS_UNPACKED, MOST_UNPACKED * packed):
         most = f"more than {MOST_UNPACKED} times its size"
-        raise InputError(f"{path.name} unpacks to {most}: if it is a log after all, unpack it first")
+        raise InputError(f"{path.name} unpacks to {most}: if it is meant so, unpack it first")
 
 
 def guess_encoding(text: bytes) -> str:

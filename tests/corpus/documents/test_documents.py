@@ -133,6 +133,24 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
         load_documents(tmp_path)
 
 
+def test_a_file_that_is_made_to_fill_a_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many lines that pack to next to nothing, and one without an end."""
+    path = tmp_path / "own.jsonl.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(f"{GOOD}\n".encode())
+        file.writelines(b" " * 2**20 + b"\n" for _ in range(4))
+    assert len(load_documents(str(path))) == 1  # small enough for any machine
+    monkeypatch.setattr("shoal.corpus.logs.files.ALWAYS_UNPACKED", 1 << 20)
+    with pytest.raises(InputError, match=r"own\.jsonl\.gz unpacks to more than 200 times its size"):
+        load_documents(str(path))
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b'{"id": "a", "text": "')
+        file.write(b" " * 2**20)
+    monkeypatch.setattr("shoal.corpus.documents.files.LONGEST_LINE", 1 << 20)
+    with pytest.raises(InputError, match="line 1: longer than 1 MB; split the document"):
+        load_documents(str(path))
+
+
 def test_a_truncated_or_false_gz_file_is_refused(tmp_path: Path) -> None:
     whole = gzip.compress("\n".join(GOOD.replace('"a"', f'"{i}"') for i in range(2000)).encode())
     path = tmp_path / "own.jsonl.gz"
