@@ -39,8 +39,8 @@ def is_alive(pid: int, born: str) -> bool:
 
 
 def stop(pid: int, born: str) -> None:
-    """End a process at once, if it is still the one that was born then."""
-    if is_alive(pid, born):
+    """End a process at once, if it is still the one that was born then; never this one, which tends other jobs too."""
+    if pid != os.getpid() and is_alive(pid, born):
         os.kill(pid, signal.SIGKILL)
 
 

@@ -265,6 +265,11 @@ def test_the_remaining_time_follows_the_pace_of_the_stage() -> None:
     assert remaining_seconds(Job(state=DONE, stage_at=moment, done=100, total=100), moment) is None
 
 
+def test_a_process_does_not_end_itself_for_a_job_that_is_slow_to_look_up() -> None:
+    queue.stop(os.getpid(), birth(os.getpid()))
+    assert is_alive(os.getpid(), birth(os.getpid()))
+
+
 def test_a_process_is_known_by_its_birth() -> None:
     assert is_alive(os.getpid(), birth(os.getpid()))
     assert not is_alive(os.getpid(), "")
