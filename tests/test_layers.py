@@ -21,7 +21,9 @@ MAY_IMPORT = {
     "anonymizer": NUMBERS | {"corpus", "anonymizer", "networkx", "numba", "opendp"},
     "evaluation": NUMBERS | PLOTS | SCORES | {"corpus", "search", "anonymizer", "evaluation"},
     "webapp": NUMBERS | PLOTS | PAGES | DATABASE | BELOW,
-    "shoal": NUMBERS | BELOW | {"cli", "corpora", "experiments", "manual", "notebook", "pandas", "pyterrier", "shtab"},
+    "shoal": NUMBERS
+    | BELOW
+    | {"cli", "corpora", "experiments", "manual", "nbclient", "nbformat", "notebook", "pandas", "pyterrier", "shtab"},
 }
 ONE_FILE_ONLY = {
     "whoosh": "search/engines/whoosh.py",

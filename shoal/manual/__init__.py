@@ -10,6 +10,7 @@ from shoal.manual.blend import blend_picture
 from shoal.manual.commands import commands_page
 from shoal.manual.example import run_example
 from shoal.manual.methods import FIGURES, figures, write_methods
+from shoal.manual.tutorial import write_tutorial
 
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing", "SECURITY.md": "security", "CHANGELOG.md": "changelog"}
 USERS = 1000  # of the run behind the figures
@@ -25,6 +26,7 @@ def write_pages(documents: Path) -> None:
     write_methods(made / "methods", made / "pictures", documents)
     (made / "pictures" / "blend.html").write_text(blend_picture(run_example("common")), encoding="utf-8")
     (made / "pictures" / "tradeoff.svg").write_text(tradeoff_picture(documents / FIGURES), encoding="utf-8")
+    write_tutorial(documents / "tutorial.ipynb", made / "tutorial.md", made / "pictures")
     (made / "commands.md").write_text(commands_page(), encoding="utf-8")
     for file, page in ROOT_PAGES.items():
         text = (documents.parent / file).read_text(encoding="utf-8")

@@ -48,6 +48,18 @@ def test_every_method_has_its_page_with_what_it_declares(site: Path) -> None:
         assert "mn-picture" in page or "makes no release" in page
 
 
+def test_the_tutorial_is_a_notebook_that_was_run_up_to_its_picture(site: Path) -> None:
+    page = (site / "made" / "tutorial.html").read_text()
+    assert "True Every profile is shared by at least 5 users" in page
+    assert "linkage5_high" in page
+    picture = re.findall(r'src="[./]*(_images/tutorial-\d+\.svg)"', page)
+    assert len(picture) == 1
+    drawn = (site / picture[0]).read_text()
+    assert drawn.startswith("<svg")
+    assert all(f">{name}<" in drawn for name in ("random", "common t=3", "original"))
+    assert next(site.rglob("tutorial.ipynb"))
+
+
 def test_no_page_holds_inline_code(site: Path) -> None:
     found = {page.name: INLINE.findall(page.read_text()) for page in site.rglob("*.html")}
     assert {name: code for name, code in found.items() if code} == {}
