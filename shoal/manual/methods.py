@@ -22,7 +22,7 @@ SIMULATED = (
 )
 LEGEND = (
     "Filled words are published as they were typed, dashed ones under a more general name, crossed-out ones not at "
-    "all. The lines, who is behind which profile, are secret. A fish is a person. "
+    "all, or unreadable. The lines, who is behind which profile, are secret. A fish is a person. "
     f"To methods that protect sensitive words, *{SENSITIVE}* is one."
 )
 

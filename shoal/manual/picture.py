@@ -55,7 +55,7 @@ def describe(example: Example) -> str:
         published = "No profile of anybody" if release.catalogue is None else "A catalogue of words, and no profile"
     words = (
         f"{fates['typed']} as {'it was' if fates['typed'] == 1 else 'they were'} typed, {fates['generalized']} more "
-        f"generally, {fates['gone']} not at all"
+        f"generally, {fates['gone']} {'unreadable' if example.method.info.family == 'hash' else 'not at all'}"
     )
     few = " Five people are too few for it." if len(release) and not release.weights.nnz else ""
     return f"{published}. Of the {sum(fates.values())} words of five people, published are {words}.{few}"
