@@ -16,7 +16,7 @@ author = "The maintainers of Shoal"
 version = release = VERSION
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "methods.md", "common.md", "device.md", "floc.md", "murmur.md"]
+exclude_patterns = ["_build", "methods.md", "common.md", "device.md", "apriori.md", "hghs.md", "floc.md", "murmur.md"]
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -55,7 +55,7 @@ def run(full: bool, progress: Progress) -> list[Row]:
         progress(done, len(works), f"{work.method}, m={work.m}: {work.size:,} transactions")
         rows.append(_cost_row(work))
         if os.environ.get(PEER) and work.method == "apriori" and work.m == 2:
-            rows += _peer_rows(work)
+            rows += peer_rows(work)
     return rows
 
 
@@ -87,12 +87,12 @@ def seconds_of(work: Work) -> tuple[float, int]:
     return min(runs), items
 
 
-def _peer_rows(work: Work) -> list[Row]:
+def peer_rows(work: Work) -> list[Row]:
     """The ratio of processor seconds, and the NCP of both cuts, on the same transactions and tree."""
     taxonomy, profiles = Knowledge().taxonomy, zipf_profiles(work.size)
     ours, _ = seconds_of(work)
     asked, loss = _question(work, profiles, taxonomy)
-    told = _ask_peer(asked)
+    told = ask_peer(asked)
     method = make_method("apriori", {"k": K, "m": work.m})
     assert isinstance(method, ProfileMethod)
     published = method.anonymize(profiles).release.labels
@@ -133,7 +133,7 @@ def _question(
     return {"k": K, "m": work.m, "tree": tree, "transactions": [[leaf[i] for i in t] for t in held]}, loss
 
 
-def _ask_peer(asked: dict[str, Any]) -> dict[str, Any]:
+def ask_peer(asked: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "asked.json"
         path.write_text(json.dumps(asked))

@@ -99,7 +99,7 @@ def _greedy_cut(first: int, search: Search, progress: Progress) -> tuple[np.ndar
     least = cost(cut, gone, search)
     for step in range(len(children)):
         inner = cut[children[cut] > 0]
-        tried = _tried(inner, cut, threats, search, partial(progress, step, len(children), "trying cuts"))
+        tried = _tried(inner, cut, threats, least, search, partial(progress, step, len(children), "trying cuts"))
         if not len(tried) or tried.min() >= least:
             break
         best = inner[np.lexsort((search.nodes.label[inner], tried))[0]]
@@ -110,11 +110,11 @@ def _greedy_cut(first: int, search: Search, progress: Progress) -> tuple[np.ndar
 
 
 def _tried(
-    inner: np.ndarray, cut: np.ndarray, threats: Threats, search: Search, tell: Callable[[], None]
+    inner: np.ndarray, cut: np.ndarray, threats: Threats, least: int, search: Search, tell: Callable[[], None]
 ) -> np.ndarray:
     """The cost of each cut in which one of some nodes became its children."""
     costs = []
     for begin in range(0, len(inner), CUTS_PER_BLOCK):
         tell()
-        costs.append(costs_below(inner[begin : begin + CUTS_PER_BLOCK], cut, threats, search))
+        costs.append(costs_below(inner[begin : begin + CUTS_PER_BLOCK], cut, threats, least, search))
     return np.concatenate([np.empty(0, dtype=np.int64), *costs])

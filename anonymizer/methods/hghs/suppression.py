@@ -105,8 +105,10 @@ def threats_below(v: int, cut: np.ndarray, threats: Threats, search: Search) -> 
     item = np.empty(length + sum([len(some) for some in new]), dtype=np.int64)
     kept = 0
     for i in range(many):
-        some = threats.item[threats.start[i] : threats.start[i + 1]]
-        if not (some == v).any():
+        some, is_left = threats.item[threats.start[i] : threats.start[i + 1]], True
+        for x in some:
+            is_left = is_left and x != v
+        if is_left:
             start[kept + 1] = start[kept] + len(some)
             item[start[kept] : start[kept + 1]] = some
             kept += 1
@@ -118,35 +120,46 @@ def threats_below(v: int, cut: np.ndarray, threats: Threats, search: Search) -> 
 
 
 @njit(cache=True)
+def _by_item(threats: Threats, items: np.ndarray, search: Search) -> tuple[np.ndarray, np.ndarray]:
+    """The threats that each of some items is in: where they start, and their numbers. Counts them besides."""
+    count, start = search.threats_with, np.zeros(len(items) + 1, dtype=np.int64)
+    for x in threats.item:
+        count[x] += 1
+    for i in range(len(items)):
+        start[i + 1] = start[i] + count[items[i]]
+    number, filled = np.empty(start[-1], dtype=np.int64), start[:-1].copy()
+    for t in range(len(threats.start) - 1):
+        for x in threats.item[threats.start[t] : threats.start[t + 1]]:
+            i = np.searchsorted(items, x)
+            number[filled[i]] = t
+            filled[i] += 1
+    return start, number
+
+
+@njit(cache=True)
 def suppress(threats: Threats, search: Search) -> np.ndarray:
     """Items to leave out so that no threat is left: always that with most threats for each occurrence that is lost.
 
     Of equal ones the last by label, so that the first is kept.
     """
-    count, nodes, many = search.threats_with, search.nodes, len(threats.start) - 1
-    for x in threats.item:
-        count[x] += 1
-    items = np.unique(threats.item)
-    gone, left = np.empty(len(items), dtype=np.int64), np.ones(many, dtype=np.bool_)
-    several, alive = 0, many
-    while alive > 0:
-        best = items[0]
-        for x in items[1:]:
-            one, other = count[x] * nodes.occurrences[best], count[best] * nodes.occurrences[x]
-            if one > other or (one == other and nodes.label[x] > nodes.label[best]):
-                best = x
-        gone[several] = best
-        several += 1
-        for i in range(many):
-            some = threats.item[threats.start[i] : threats.start[i + 1]]
-            if left[i] and (some == best).any():
-                left[i] = False
-                alive -= 1
-                for x in some:
+    count, nodes, items = search.threats_with, search.nodes, np.unique(threats.item)
+    start, number = _by_item(threats, items, search)
+    gone, ended = np.empty(len(items), dtype=np.int64), np.zeros(len(threats.start) - 1, dtype=np.bool_)
+    many, left = 0, len(ended)
+    while left > 0:
+        best = 0
+        for i in range(1, len(items)):
+            x, y = items[i], items[best]
+            one, other = count[x] * nodes.occurrences[y], count[y] * nodes.occurrences[x]
+            if one > other or (one == other and nodes.label[x] > nodes.label[y]):
+                best = i
+        gone[many], many = items[best], many + 1
+        for t in number[start[best] : start[best + 1]]:
+            if not ended[t]:
+                ended[t], left = True, left - 1
+                for x in threats.item[threats.start[t] : threats.start[t + 1]]:
                     count[x] -= 1
-    for x in items:
-        count[x] = 0
-    return gone[:several]
+    return gone[:many]
 
 
 @njit(cache=True)
@@ -168,12 +181,28 @@ def cost(cut: np.ndarray, gone: np.ndarray, search: Search) -> int:
 
 
 @njit(cache=True)
-def costs_below(some: np.ndarray, cut: np.ndarray, threats: Threats, search: Search) -> np.ndarray:
-    """What it costs, for each of some nodes of the cut, when it becomes what is below it."""
+def _least_below(v: int, cut: np.ndarray, search: Search) -> int:
+    """What it costs at least when v becomes what is below it: items that too few users hold must be left out."""
+    nodes, total = search.nodes, 0
+    for some in (cut, search.below[search.below_start[v] : search.below_start[v + 1]]):
+        for x in some:
+            if x != v:
+                total += nodes.occurrences[x] * (nodes.penalty[x] if nodes.users[x] >= search.k else search.left_out)
+    return total
+
+
+@njit(cache=True)
+def costs_below(some: np.ndarray, cut: np.ndarray, threats: Threats, least: int, search: Search) -> np.ndarray:
+    """What it costs, for each of some nodes of the cut, when it becomes what is below it.
+
+    Where it cannot cost less than `least`, only a number that is not less either.
+    """
     found = np.empty(len(some), dtype=np.int64)
     for i in range(len(some)):
         v = some[i]
-        below = search.below[search.below_start[v] : search.below_start[v + 1]]
-        gone = suppress(threats_below(v, cut, threats, search), search)
-        found[i] = cost(cut, gone, search) + _loss(below, search.nodes) - _loss(some[i : i + 1], search.nodes)
+        found[i] = _least_below(v, cut, search)
+        if found[i] < least:
+            below = search.below[search.below_start[v] : search.below_start[v + 1]]
+            gone = suppress(threats_below(v, cut, threats, search), search)
+            found[i] = cost(cut, gone, search) + _loss(below, search.nodes) - _loss(some[i : i + 1], search.nodes)
     return found

@@ -22,7 +22,7 @@ METHODS = [
     ("plain", {}), ("original", {}), ("everyone", {}), ("random", {"k": 4}), ("linkability", {"p": 0.2}),
     ("ssc", {"k": 2}), ("ssc", {"k": 2, "typical": "bags"}), ("ssc", {"k": 2, "gap": 90}), ("clump", {"k": 4}),
     ("partition", {"k": 4}), ("affinity", {"k": 2}), ("equality", {"k": 2}), ("wordnet-queries", {"k": 4}),
-    ("microaggregation", {"k": 3}),
+    ("microaggregation", {"k": 3}), ("apriori", {"k": 4}), ("hghs", {"k": 4}),
 ]  # fmt: skip
 
 
