@@ -43,7 +43,8 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imported_by(path: Path) -> set[str]:
+@cache
+def imported_by(path: Path) -> frozenset[str]:
     """The layers of ours, and the libraries, that a file imports anywhere in it."""
     names: set[str] = set()
     for node in ast.walk(parsed(path)):
@@ -52,7 +53,7 @@ def imported_by(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             assert node.module is not None
             names.update(_layer(f"{node.module}.{alias.name}") for alias in node.names)
-    return names - set(sys.stdlib_module_names)
+    return frozenset(names - set(sys.stdlib_module_names))
 
 
 def _layer(module: str) -> str:

@@ -208,12 +208,14 @@ class Panel:
 
     def wait(self, number: int) -> str:
         """The state in which a job ends."""
-        end = time.monotonic() + 240
-        while get_job(self.database, number).finished_at is None:
+        end, asked = time.monotonic() + 240, 0
+        while (job := get_job(self.database, number)).finished_at is None:
             assert time.monotonic() < end, "the job does not end"
-            self.client.get("/admin/runs")
-            time.sleep(0.1)
-        return get_job(self.database, number).state
+            if asked % 20 == 0:
+                self.client.get("/admin/runs")  # a page of the panel also starts what waits
+            asked += 1
+            time.sleep(0.05)
+        return job.state
 
     @property
     def releases(self) -> ActiveReleases:

@@ -93,17 +93,15 @@ def test_the_log_is_json_and_holds_no_query(quiet_panel: Panel) -> None:
 
 def test_counts_of_several_processes_add_up(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from shoal.webapp.core.health import Counters\n"
-        "c = Counters(Path(sys.argv[1])); [c.count('a', 200, 0.02, ['a', 'b']) for _ in range(5)]\n"
-        "print(*c.lines(['a', 'b']), sep='|')"
+        "import os, sys; from pathlib import Path; from shoal.webapp.core.health import Counters\n"
+        "for _ in range(2):\n"
+        "    if child := os.fork(): os.waitpid(child, 0); continue\n"
+        "    c = Counters(Path(sys.argv[1])); [c.count('a', 200, 0.02, ['a', 'b']) for _ in range(5)]\n"
+        "    print(*c.lines(['a', 'b']), sep='|', flush=True); os._exit(0)"
     )
     (tmp_path / "1-1.f64").write_bytes(b"\0" * 8)  # of an earlier start of the server
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", program, str(tmp_path)], check=True, capture_output=True, text=True
-        ).stdout
-        for _ in range(2)
-    ]
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     assert 'shoal_requests_total{endpoint="a",status="2xx"} 5' in said[0]
     assert 'shoal_requests_total{endpoint="a",status="2xx"} 10' in said[1]
     assert not (tmp_path / "1-1.f64").exists()

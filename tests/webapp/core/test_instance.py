@@ -20,6 +20,7 @@ from shoal.webapp.core.settings import Settings, default_instance
 from shoal.webapp.database import Database
 from shoal.webapp.jobs.queue import get_job
 from shoal.webapp.jobs.tasks import add_reading
+from tests.processes import at_once
 
 PASSWORD = "correct horse battery"
 UPLOAD = Path("uploads") / "20260101-000000-aa" / "log.tsv"
@@ -114,16 +115,11 @@ def test_a_copy_that_breaks_off_leaves_the_old_one_and_is_done_again(
 
 def test_processes_that_start_at_once_move_it_once(old: Path) -> None:
     before = files_of(old)
-    program = (
+    load = (
         "from shoal.webapp.core.instance import move_old_instance as move\n"
-        "from shoal.webapp.core.settings import default_instance\nmove(default_instance(), print)"
+        "from shoal.webapp.core.settings import default_instance"
     )
-    started = [
-        subprocess.Popen([sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
-    said = [process.communicate(timeout=60)[0] for process in started]
-    assert [process.returncode for process in started] == [0, 0, 0]
-    assert sum("was moved" in text for text in said) == 1
+    assert at_once(load, "move(default_instance(), print)", 3).count("was moved") == 1
     assert files_of(default_instance()) == before
 
 

@@ -1,7 +1,5 @@
 """Does the database keep what it is given, on SQLite and on PostgreSQL?"""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +13,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from shoal.corpus.errors import InputError
 from shoal.webapp.database import Account, Activation, Database, Job
 from shoal.webapp.database.models import RUN, Table, now
+from tests.processes import at_once
 
 
 def add_account(database: Database, *names: str) -> None:
@@ -41,9 +40,7 @@ def test_migrating_twice_changes_nothing(database: Database) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_servers_that_start_at_once_migrate_once(kind: str, new_database_url: Callable[[str], str]) -> None:
     url = new_database_url(kind)
-    program = "import sys; from shoal.webapp.database import Database; Database(sys.argv[1]).upgrade()"
-    started = [subprocess.Popen([sys.executable, "-c", program, url]) for _ in range(3)]
-    assert [process.wait(60) for process in started] == [0] * 3
+    at_once("from shoal.webapp.database import Database", "Database(sys.argv[1]).upgrade()", 3, url)
 
 
 def test_an_error_undoes_the_whole_transaction(database: Database) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from tests.webapp.browser import DESKTOP, PHONE, OpenPage, TakeScreenshot
 from tests.webapp.conftest import Server
 
+ON_A_DESKTOP = pytest.mark.parametrize("page", ["desktop"], indirect=True)  # where a link leads has no width
 QUERY = "climate change"
 Width = str
 
@@ -176,6 +177,7 @@ def test_keys_lead_to_the_box_and_through_the_results(page: Page, width: Width, 
     expect(page.locator("article h1")).to_be_visible()
 
 
+@ON_A_DESKTOP
 def test_a_misspelt_query_leads_to_the_right_one(page: Page) -> None:
     page.goto("/search?q=immigrattion")
     page.locator(".suggestion a").click()
@@ -183,6 +185,7 @@ def test_a_misspelt_query_leads_to_the_right_one(page: Page) -> None:
     expect(page.locator(".column-anonymized .result").first).to_be_visible()
 
 
+@ON_A_DESKTOP
 def test_pages_of_results_can_be_walked(page: Page, someone: str) -> None:
     search_as(page, someone)
     page.locator(".paging a[rel=next]").click()
