@@ -144,7 +144,7 @@ def test_on_a_full_disk_there_is_a_message_and_no_half_of_a_release(log: Path) -
     before = sorted(log.parent.iterdir())
     command = ["anonymize", "--log", str(log), "--method", "random", "--out", str(log.parent / "release")]
     ended = subprocess.run(
-        [sys.executable, "-B", "-m", "shoal", *command], capture_output=True, text=True, timeout=120,
+        [sys.executable, "-B", "-m", "shoal", *command], capture_output=True, text=True, timeout=240,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
     )  # fmt: skip
     assert ended.returncode == 2

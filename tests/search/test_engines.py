@@ -215,7 +215,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("query", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(120, func_only=True)  # what is answered takes a moment; what is not, for ever
 def test_a_hostile_query_is_answered(news: Index, query: str) -> None:
     candidates = news.engine.candidates(query)
     assert len(news.engine.snippets(query, candidates.documents[:10].tolist())) == min(10, len(candidates))

@@ -168,7 +168,7 @@ for room in (400, 100, 0):
 def test_on_a_full_disk_the_old_index_stays(engine_name: str, tmp_path: Path) -> None:
     build_index(OLD, tmp_path / "index", engine_name)
     command = [sys.executable, "-B", "-c", FULL, str(tmp_path / "index"), engine_name]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     assert ended.stdout.count("File too large") == ended.stdout.count("old 1\n") == 3
 
 

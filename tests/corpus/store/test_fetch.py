@@ -113,7 +113,7 @@ def test_a_second_time_starts_no_client(parcel: Parcel, monkeypatch: pytest.Monk
 def test_two_processes_at_once_download_once(parcel: Parcel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_SECONDS", "1")
     both = [subprocess.Popen([sys.executable, "-c", BRING], stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    answers = [process.communicate(timeout=60)[0].strip() for process in both]
+    answers = [process.communicate(timeout=240)[0].strip() for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert answers == [str(data_folder("parcel"))] * 2
     assert parcel.count() == 1

@@ -42,7 +42,7 @@ ODD: tuple[dict[str, Any], ...] = (
     {"headers": {"Host": "nobody@[::1", "Origin": "null"}},
     {"headers": {"Transfer-Encoding": "chunked"}},
 )
-pytestmark = pytest.mark.timeout(300 + ASKED)
+pytestmark = pytest.mark.timeout(900 + ASKED)
 
 
 def no_process(*_: object, **__: object) -> tuple[int, str]:

@@ -28,7 +28,7 @@ from shoal.webapp.jobs.worker import work
 from tests.webapp.instances import Desk, quick_release
 
 KILLS, KILLS_WHILE_TAKING_BACK = (int(os.environ.get("SHOAL_KILLS", few)) for few in ("5", "3"))
-pytestmark = pytest.mark.timeout(120 + 15 * KILLS)
+pytestmark = pytest.mark.timeout(900 + 30 * KILLS)
 
 
 class Victim:

@@ -157,7 +157,7 @@ def test_one_seed_gives_one_log_whatever_the_hash_seed(some_news: Documents, tmp
     for number in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": number}
         command = [sys.executable, "-c", SCRIPT, str(tmp_path / number)]
-        subprocess.run(command, check=True, env=environment, timeout=120, cwd=Path(__file__).parents[2])
+        subprocess.run(command, check=True, env=environment, timeout=240, cwd=Path(__file__).parents[2])
     digests = {hashlib.sha256((tmp_path / number).read_bytes()).hexdigest() for number in ("1", "2")}
     assert len(digests) == 1
 
