@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, vstack
 
 from shoal.anonymizer.parameters import Parameter, Parameters, Value, check_settings
 from shoal.corpus.errors import InputError
+from shoal.corpus.keyed_hash import HashKey
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.corpus.profiles import Profiles, build_profiles
@@ -114,6 +115,7 @@ class Assignment:
     users: pl.Series  # names
     user: np.ndarray  # int32: positions in users
     profile: np.ndarray  # int32: positions in Release.pseudonyms
+    key: HashKey | None = None  # under which the labels of the release are hashed
 
     def rows_for(self, users: pl.Series) -> np.ndarray:
         """Where among these names the user of each pair stands; all of them must be there."""

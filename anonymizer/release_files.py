@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import polars as pl
@@ -48,10 +48,12 @@ from shoal.anonymizer.manifest import (
 from shoal.anonymizer.publish import pseudonyms
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.errors import InputError
+from shoal.corpus.keyed_hash import HashKey, read_key
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog
 
 ASSIGNMENT = "assignment.tsv"
+KEY = "key.txt"
 # What a spreadsheet takes as a formula or as the begin of a quotation; the quote itself, so that reading is exact.
 _FORMULA = r"""^[=+\-@＝＋－＠"']"""
 _COUNT = r"^[1-9][0-9]{0,15}$"
@@ -103,6 +105,9 @@ def _write_files(folder: Path, made: Anonymized, method: Method, log: QueryLog, 
     manifest = make_manifest(made, method, log, seed, _digests(folder))
     (folder / MANIFEST).write_text(manifest.text())
     _write_assignment(made, folder / ASSIGNMENT)
+    if made.assignment.key is not None:
+        with _secret_file(folder / KEY) as file:
+            file.write(made.assignment.key.text().encode())
     return manifest
 
 
@@ -148,8 +153,12 @@ def _write_catalogue(catalogue: Catalogue, path: Path) -> None:
 def _write_assignment(made: Anonymized, path: Path) -> None:
     user = made.assignment.users.gather(made.assignment.user)
     id = pl.Series(made.release.pseudonyms, dtype=pl.String).gather(made.assignment.profile)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with _secret_file(path) as file:
         pl.DataFrame({"user": user, "id": id}).write_csv(file, separator="\t", quote_style="never")
+
+
+def _secret_file(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def read_release(
@@ -173,6 +182,8 @@ def read_release(
     if (reads := find_verifier(manifest.claim.id).reads) is not None:
         release = reads(release, manifest.claim.values)
     assignment = _read_assignment(folder / ASSIGNMENT, release) if secret else _nobody()
+    if secret and (folder / KEY).exists():
+        assignment = replace(assignment, key=_read_key(folder / KEY))
     given, tree = knowledge or Knowledge(), folder / TAXONOMY
     if given.taxonomy_file is None and tree.exists():
         given = replace(given, taxonomy_file=tree)
@@ -186,7 +197,8 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     public = {PROFILES, *find_verifier(manifest.claim.id).files, *tree, *average}
     if public != {name for name in PUBLIC if name in manifest.digests}:
         raise InputError(f"{folder / MANIFEST} has not the digests of {', '.join(sorted(public))}: {_REMADE}")
-    expected = {MANIFEST, ASSIGNMENT, *public}
+    keyed = {KEY} if find_verifier(manifest.claim.id).keyed else set()
+    expected = {MANIFEST, ASSIGNMENT, *keyed, *public}
     for path in sorted(folder.iterdir()):
         if path.name not in expected:
             raise InputError(f"{path.name!r} does not belong into a release of {manifest.method}: take it away")
@@ -334,6 +346,13 @@ def _read_assignment(path: Path, release: Release) -> Assignment:
     names = table["user"].unique(maintain_order=True)
     user = find_names(table["user"], names).astype(np.int32)
     return Assignment(names, user, _places(table["id"], release, path))
+
+
+def _read_key(path: Path) -> HashKey:
+    try:
+        return read_key(path.read_text(encoding="ascii"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {_REMADE}") from error
 
 
 def _nobody() -> Assignment:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from shoal.corpus.keyed_hash import HashKey
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.searches import Search
@@ -70,16 +71,24 @@ def load_vectors(folder: Path, lexicon: Lexicon) -> DocumentVectors:
 
 
 def profile_space(
-    labels: Sequence[str], generalized: Sequence[bool] | np.ndarray, vectors: DocumentVectors, knowledge: Knowledge
+    labels: Sequence[str],
+    generalized: Sequence[bool] | np.ndarray,
+    vectors: DocumentVectors,
+    knowledge: Knowledge,
+    key: HashKey | None = None,
 ) -> sp.csr_matrix:
     """The matrix labels x word forms that puts profiles into the space of the documents: `profiles @ it`.
 
-    A term counts for its form. A generalized label's weight is shared equally among its leaves that the corpus holds.
+    A term counts for its form; with a key, where labels are hashed, the documents' words are hashed as well. A
+    generalized label's weight is shared equally among its leaves that the corpus holds.
     """
+    column = vectors.vocabulary
+    if key is not None:
+        column = {key.hashed(word): place for word, place in column.items()}
     columns, counts = [], np.zeros(len(labels), dtype=np.int64)
     for i, (label, is_general) in enumerate(zip(labels, generalized, strict=True)):
         leaves = knowledge.stands_for(label) if is_general else [label]
-        found = [vectors.vocabulary[leaf] for leaf in leaves if leaf in vectors.vocabulary]
+        found = [column[leaf] for leaf in leaves if leaf in column]
         columns.append(np.array(found, dtype=np.int32))
         counts[i] = len(found)
     shares = np.repeat(1.0 / np.maximum(counts, 1), counts)

@@ -20,6 +20,7 @@ from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import StoredRelease, read_release, write_release
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.errors import InputError
+from shoal.corpus.keyed_hash import HashKey
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import LogFormat, Rejected, load_log, log_of_frame
 from shoal.corpus.profiles import build_profiles
@@ -162,7 +163,7 @@ class Made:
 
     def _chooser(self, user: str, row: csr_array, log: QueryLog | None, index: Index) -> Chooser:
         """What the method uses for a search, on a device that knows its own person where the log is there."""
-        published = csr_array(row @ _space(self.release, self.method.knowledge, index))
+        published = csr_array(row @ _space(self.release, self.method.knowledge, index, self.assignment.key))
         own = csr_array(published.shape)
         if log is not None:
             own = own_profile(log, user, self.method.knowledge).in_space(index)
@@ -212,8 +213,8 @@ class Made:
 
 
 @lru_cache(maxsize=2)  # of many people, one after the other
-def _space(release: Release, knowledge: Knowledge, index: Index) -> csr_array:
-    return profile_space(release.labels, release.generalized, index.vectors, knowledge)
+def _space(release: Release, knowledge: Knowledge, index: Index, key: HashKey | None) -> csr_array:
+    return profile_space(release.labels, release.generalized, index.vectors, knowledge, key)
 
 
 def refuse_existing(folder: Path, force: bool) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Assignment, Catalogue, Release, ReleasedQueries
+from shoal.anonymizer.base import Anonymized, Catalogue, Release, ReleasedQueries
 from shoal.anonymizer.contract.literal.folder import Folder
 
 
@@ -22,7 +22,7 @@ def mutants(made: Anonymized) -> dict[str, Anonymized]:
     broken = {
         "a wrong count of users": replace(made, release=replace(release, users=release.users + 1)),
         "a user fewer": replace(
-            made, assignment=Assignment(assignment.users, assignment.user[1:], assignment.profile[1:])
+            made, assignment=replace(assignment, user=assignment.user[1:], profile=assignment.profile[1:])
         ),
         "a term that nobody used": replace(made, release=_with_label(release, "zzyzxq")),
     }
@@ -30,7 +30,7 @@ def mutants(made: Anonymized) -> dict[str, Anonymized]:
         smallest = int(np.argmin(release.users))
         profile = assignment.profile.copy()
         profile[np.flatnonzero(profile == smallest)[0]] = (smallest + 1) % len(release)
-        moved = Assignment(assignment.users, assignment.user, profile)
+        moved = replace(assignment, profile=profile)
         broken["a member of the smallest group moved elsewhere"] = replace(made, assignment=moved)
     if release.queries is not None:
         broken["a query that nobody typed"] = replace(made, release=_with_query(release, "zzyzxq secretword"))

@@ -17,6 +17,7 @@ QUICK_QUERIES = 200_000
 MINUTES, MEGABYTES = 10, 8 * 1024
 SETTINGS: dict[str, Mapping[str, Value]] = {
     "secret-sharing": {"k": 5},
+    "token-hashing": {"bits": 64},
     "dp-queries": {"epsilon": 1.0, "delta": 1e-5, "per_user": 20},
 }
 

@@ -1,7 +1,7 @@
 """What does a release cost and protect? Every measure that needs no search, for any release, by the same code."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
+from shoal.evaluation.attacks.inversion import invert, read_by
 from shoal.evaluation.attacks.linkage import Linkage, link
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
@@ -41,17 +42,38 @@ class MeasuredRelease:
     progress: Progress = silent
     _made: dict[Any, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Hashed labels are measured as the searching server reads them; attackers read what they can (`view`)."""
+        if (key := self.assignment.key) is not None:
+            self._made["published"] = self.release
+            words = {key.hashed(term): term for term in self.profiles.terms}
+            labels = [words.get(label, label) for label in self.release.labels]
+            object.__setattr__(self, "release", replace(self.release, labels=labels))
+
     @cached_property
     def profiles(self) -> Profiles:
         return build_profiles(self.log, self.knowledge.words)
 
     @cached_property
     def victims(self) -> Victims:
-        return choose_victims(self.profiles, self.most_victims, self.seed)
+        chosen = choose_victims(self.profiles, self.most_victims, self.seed)
+        if self.assignment.key is None:
+            return chosen
+        return replace(chosen, user=np.setdiff1d(chosen.user, self.reference_users))
+
+    @cached_property
+    def reference_users(self) -> np.ndarray:
+        """Half of the users, whose other log an attacker has who wants to read hashes. None of them is a victim."""
+        return np.sort(np.random.default_rng(self.seed).permutation(len(self.log.users))[: len(self.log.users) // 2])
 
     @cached_property
     def view(self) -> PublishedView:
-        return PublishedView(self.release, self.knowledge)
+        if self.assignment.key is None:
+            return PublishedView(self.release, self.knowledge)
+        other = self.log if self.later_log is None else self.later_log
+        reference = build_profiles(other.for_users(self.reference_users), self.knowledge.words)
+        published = self._made["published"]
+        return PublishedView(read_by(published, invert(published, reference)), self.knowledge)
 
     @cached_property
     def standing(self) -> Standing:

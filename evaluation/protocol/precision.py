@@ -128,7 +128,8 @@ class Trial:
         """The device of each user who asks. Who shares a published profile holds the very same row."""
         users = np.unique(self.queries.user).tolist()
         rows, row_of = profiles_of(self.users, release, assignment)
-        space = profile_space(release.labels, release.generalized.tolist(), self.index.vectors, method.knowledge)
+        flags, vectors = release.generalized.tolist(), self.index.vectors
+        space = profile_space(release.labels, flags, vectors, method.knowledge, assignment.key)
         published = csr_array(rows @ space)
         held = {row: csr_array(published[[row]]) for row in np.unique(row_of[users]).tolist()}
         return {

@@ -82,6 +82,7 @@ METHODS = {
     "uncertainty": Style(COLOURS[6], SHAPES["notch"], DASHES[3]),
     "coherence": Style(COLOURS[4], SHAPES["pointer"], DASHES[0]),
     "hghs": Style(COLOURS[5], SHAPES["tub"], DASHES[6]),
+    "token-hashing": Style(COLOURS[7], SHAPES["corner"], DASHES[3]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.

@@ -272,7 +272,7 @@ def publish_beside(loaded: LoadedRelease, profiles: Profiles | None, vectors: Do
     pairs = csr_array(
         (np.ones(int(known.sum())), (holder[known], assignment.profile[known])), shape=(len(users), len(release))
     )
-    space = profile_space(release.labels, release.generalized, vectors, loaded.stored.knowledge)
+    space = profile_space(release.labels, release.generalized, vectors, loaded.stored.knowledge, assignment.key)
     return Published(loaded, pairs, csr_array(space), _average(loaded.stored, vectors))
 
 

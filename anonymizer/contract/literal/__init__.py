@@ -32,6 +32,7 @@ class Case:
     members: dict[str, list[str]]  # users of each pseudonym
     queries: list[tuple[str, str, int, int]]  # pseudonym, query, count, degree
     catalogue: list[tuple[str, int, float]]  # term, users, mean
+    key: str = ""  # what stands in its file
 
     @cached_property
     def typed(self) -> dict[str, Bag]:
@@ -119,7 +120,8 @@ def _case_of(claim: Claim, evidence: Evidence) -> Case:
     listed = release.catalogue
     rest = () if listed is None else (listed.terms, listed.users.tolist(), listed.mean.tolist())
     catalogue = list(zip(*rest, strict=True))
-    return Case(claim.values, evidence.log, evidence.knowledge, terms, general, members, queries, catalogue)
+    key = "" if assignment.key is None else assignment.key.text().strip()
+    return Case(claim.values, evidence.log, evidence.knowledge, terms, general, members, queries, catalogue, key)
 
 
 def can_pair(wanted: Mapping[str, int], given: Mapping[str, int], fits: Callable[[str, str], bool]) -> bool:

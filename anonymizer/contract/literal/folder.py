@@ -17,7 +17,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog
 
 PROFILES, QUERIES, CATALOGUE, TAXONOMY = "profiles.jsonl", "queries.tsv", "catalogue.tsv", "taxonomy.tsv"
-MANIFEST, ASSIGNMENT = "manifest.json", "assignment.tsv"
+MANIFEST, ASSIGNMENT, KEY = "manifest.json", "assignment.tsv", "key.txt"
 HEADERS = {
     QUERIES: ["pseudonym", "query", "count", "degree"],
     CATALOGUE: ["term", "users", "mean"],
@@ -37,6 +37,7 @@ class Folder:
     queries: list[list[str]] | None = None
     taxonomy: list[list[str]] | None = None  # without a header
     catalogue: list[list[str]] | None = None
+    key: str | None = None
     foreign: dict[str, str] = field(default_factory=dict)  # other files
     raw: dict[str, bytes] = field(default_factory=dict)  # files that are broken in a way that no table shows
 
@@ -47,6 +48,8 @@ class Folder:
         tables = {ASSIGNMENT: self.assignment, QUERIES: self.queries, TAXONOMY: self.taxonomy}
         tables[CATALOGUE] = self.catalogue
         text = {name: _tsv(rows) for name, rows in tables.items() if rows is not None} | self.foreign
+        if self.key is not None:
+            text[KEY] = self.key
         if self.profiles is not None:
             text[PROFILES] = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.profiles)
         if self.manifest is not None:
@@ -73,7 +76,8 @@ def read_folder(folder: Path) -> Folder:
     table = {name: _rows(folder / name) for name in (ASSIGNMENT, QUERIES, CATALOGUE, TAXONOMY)}
     profiles = [json.loads(line) for line in (folder / PROFILES).read_text(encoding="utf-8").splitlines()]
     manifest = json.loads((folder / MANIFEST).read_text())
-    return Folder(manifest, profiles, table[ASSIGNMENT], table[QUERIES], table[TAXONOMY], table[CATALOGUE])
+    key = (folder / KEY).read_text() if (folder / KEY).exists() else None
+    return Folder(manifest, profiles, table[ASSIGNMENT], table[QUERIES], table[TAXONOMY], table[CATALOGUE], key)
 
 
 def _rows(path: Path) -> list[list[str]] | None:
@@ -206,8 +210,9 @@ def _are_tables(folder: Folder) -> bool:
     pairs = [tuple(row) for row in users[1:]]
     if len(set(pairs)) < len(pairs) or not {pair[1] for pair in pairs} <= names:
         return False
-    wanted = verifiers()[folder.manifest["claim"]["id"]].files
-    if (QUERIES in wanted, CATALOGUE in wanted) != (folder.queries is not None, folder.catalogue is not None):
+    verifier = verifiers()[folder.manifest["claim"]["id"]]
+    wanted = (QUERIES in verifier.files, CATALOGUE in verifier.files, verifier.keyed)
+    if wanted != (folder.queries is not None, folder.catalogue is not None, folder.key is not None):
         return False
     return _are_queries(folder.queries, names) and _is_catalogue(folder.catalogue)
 
@@ -266,7 +271,8 @@ def case_of(folder: Folder, log: QueryLog, knowledge: Knowledge) -> Case:
     generalized = {label for row in rows for label in row.get("generalized", [])}
     terms = {row["id"]: row["terms"] for row in rows}
     values = folder.manifest["claim"]["values"]
-    return Case(values, log, knowledge, terms, generalized, members, listed, catalogue)
+    key = (folder.key or "").strip()
+    return Case(values, log, knowledge, terms, generalized, members, listed, catalogue, key)
 
 
 def _unquoted(query: str) -> str:
