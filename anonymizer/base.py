@@ -20,12 +20,13 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.searches import Blend, Device, Search
 
-Family = Literal["group", "generalize", "suppress", "hash", "noise", "device", "none"]
+Family = Literal["group", "generalize", "suppress", "hash", "split", "noise", "device", "none"]
 FAMILIES: dict[Family, str] = {
     "group": "many people share one profile",
     "generalize": "terms become broader ones",
     "suppress": "what too few people have is left out",
     "hash": "terms or queries are made unreadable",
+    "split": "a person's topics get pseudonyms that nothing links",
     "noise": "counts are published with noise",
     "device": "the own profile stays on the own device",
     "none": "nothing is changed, or nothing published",

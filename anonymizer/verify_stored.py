@@ -24,6 +24,8 @@ def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
     if log.digest() != manifest.digests["log"]:
         raise InputError("this is another log than the one that was anonymized: give that one by --log")
     check_sensitive(manifest, stored.knowledge)
+    if find_verifier(manifest.claim.id).by_topic:
+        _need_directory(stored)
     if fault := _miscounted(stored, log):
         return replace(broken(fault), sentence=sentence(manifest.claim))
     evidence = Evidence(stored.release, stored.assignment, manifest.suppressed, log, stored.knowledge)
@@ -32,6 +34,11 @@ def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
         average = verify_average(evidence)
         return verdict if average.holds else replace(average, sentence=verdict.sentence)
     return verdict
+
+
+def _need_directory(stored: StoredRelease) -> None:
+    if "directory" in stored.manifest.digests and stored.knowledge.directory_file is None:
+        raise InputError("the release was made with a topic directory: give it by --directory")
 
 
 def verify_average(evidence: Evidence) -> Verdict:
@@ -65,8 +72,7 @@ def reproduce(
     manifest = stored.manifest
     if manifest.seed is None:
         raise InputError(f"the randomness of {manifest.method} stays secret, so that nobody can run it again")
-    if "directory" in manifest.digests and stored.knowledge.directory_file is None:
-        raise InputError("the release was made with a topic directory: give it by --directory")
+    _need_directory(stored)
     again = (method or find_method(manifest.method))(stored.knowledge, **manifest.parameters)
     again = again if previous is None else again.after(previous)
     made = again.run(log, seed=manifest.seed, progress=progress)

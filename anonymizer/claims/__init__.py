@@ -70,6 +70,7 @@ class Verifier:
     values: Mapping[str, Range[Value]] = field(default_factory=dict)
     files: tuple[str, ...] = ()  # public ones that such a release has besides profiles and manifest
     keyed: bool = False  # whether a secret key lies beside the assignment
+    by_topic: bool = False  # whether it rests on the topic directory
     reads: Callable[[Release, Values], Release] | None = None  # what its queries tell, where they are not plain
 
     def verify(self, claim: Claim, evidence: Evidence) -> Verdict:

@@ -1,12 +1,15 @@
 """What does an attacker get out of a few known terms? Linkage, the three attackers, and the inference of others."""
 
+from dataclasses import replace
+
 import numpy as np
+from scipy.sparse import csr_array
 
 from shoal.corpus.profiles import build_profiles
 from shoal.evaluation.attacks.inference import GUESSES, inference
-from shoal.evaluation.attacks.linkage import Attackers, attackers, link_later
+from shoal.evaluation.attacks.linkage import Attackers, attackers, link, link_later
 from shoal.evaluation.attacks.victims import KNOWN
-from shoal.evaluation.attacks.view import SMOOTHINGS
+from shoal.evaluation.attacks.view import SMOOTHINGS, PublishedView
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.release import MeasuredRelease
 
@@ -50,6 +53,21 @@ def _inference(measured: MeasuredRelease, m: int) -> np.ndarray | None:
     return inference(measured.view, measured.victims, measured.known(m), measured.linked(m))
 
 
+def _sum(measured: MeasuredRelease) -> float | None:
+    """Only where somebody has several pseudonyms: seen together they are one profile, the sum of all."""
+    assignment = measured.assignment
+    if not len(measured.victims) or np.bincount(assignment.user, minlength=1).max() < 2:
+        return None
+    release, users = measured.view.release, len(assignment.users)
+    together = csr_array(assignment.pairs(len(release)) @ release.weights)
+    names = [f"p{user}" for user in range(users)]
+    seen = replace(release, pseudonyms=names, users=np.ones(users, dtype=np.int64), weights=together, queries=None)
+    everyone = np.arange(users, dtype=np.int32)
+    held = replace(assignment, user=everyone, profile=everyone)
+    view = PublishedView(seen, measured.knowledge)
+    return float(link(view, held, measured.victims, measured.known(CHOSEN)).success.mean())
+
+
 linkage = ReleaseMeasure(
     name="linkage",
     title="Found by {m} terms",
@@ -67,6 +85,18 @@ linkage = ReleaseMeasure(
     main=True,
     headline=(CHOSEN,),
     compute=_linkage,
+)
+linkage_sum = ReleaseMeasure(
+    name="linkage_sum",
+    title="Found, pseudonyms seen together",
+    says="The share of people found by who sees all pseudonyms of a person as one, where there are several.",
+    formula=f"as linkage@{CHOSEN}, on the sums of the profiles of each person",
+    heading="linkability",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    compute=_sum,
 )
 linkage_test = ReleaseMeasure(
     name="linkage_test",

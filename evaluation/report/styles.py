@@ -83,6 +83,7 @@ METHODS = {
     "coherence": Style(COLOURS[4], SHAPES["pointer"], DASHES[0]),
     "hghs": Style(COLOURS[5], SHAPES["tub"], DASHES[6]),
     "token-hashing": Style(COLOURS[7], SHAPES["corner"], DASHES[3]),
+    "split-personality": Style(COLOURS[8], SHAPES["arrow"], DASHES[4]),
     "random": Style(CONTROL_COLOUR, SHAPES["left"], (1, 3)),
 }
 # Of methods of other packages, by a hash of their id.

@@ -23,6 +23,9 @@ METHODS = [
     ("ssc", {"k": 2}), ("ssc", {"k": 2, "typical": "bags"}), ("ssc", {"k": 2, "gap": 90}), ("clump", {"k": 4}),
     ("partition", {"k": 4}), ("affinity", {"k": 2}), ("equality", {"k": 2}), ("wordnet-queries", {"k": 4}),
     ("microaggregation", {"k": 3}), ("apriori", {"k": 4}), ("hghs", {"k": 4}),
+    ("secret-sharing", {"k": 3}), ("token-hashing", {}),
+    ("split-personality", {}),
+    ("dp-queries", {"epsilon": 8, "delta": 0.01, "per_user": 2}), ("dp-average", {"epsilon": 8, "delta": 0.01}),
 ]  # fmt: skip
 
 
@@ -54,7 +57,13 @@ def test_every_measure_is_a_number_in_its_range(method: str, settings: dict[str,
 def test_all_that_results_may_hold_is_measured_and_nothing_else() -> None:
     log = sample_log()
     found = set()
-    for method, settings in (("random", {"k": 4}), ("linkability", {"p": 0.2}), ("equality", {"k": 2})):
+    for method, settings in (
+        ("random", {"k": 4}),
+        ("linkability", {"p": 0.2}),
+        ("equality", {"k": 2}),
+        ("token-hashing", {}),
+        ("split-personality", {}),
+    ):
         made = released(log, method, dict(settings))
         found |= set(measure(made, log, later_log=log))
     assert found == set(columns_of(ReleaseMeasure)) - set(columns_named(["thorough"]))
