@@ -92,7 +92,7 @@ def test_a_parameter_named_like_an_attribute_is_refused(name: str) -> None:
         ({"info": replace(INFO, unit="people")}, "unit is one of user, query, log"),
         (
             {"info": replace(INFO, family="magic")},
-            "family is one of group, generalize, suppress, hash, noise, device, none",
+            "family is one of group, generalize, suppress, hash, split",
         ),
         ({"info": replace(INFO, randomness="hidden")}, "randomness is one of public, secret"),
         ({"info": replace(INFO, parameters=(group_size(),))}, "declare each once, as an attribute"),
