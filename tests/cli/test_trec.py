@@ -89,6 +89,19 @@ def test_a_run_of_search_by_a_release_scores_as_the_row_of_its_method(folder: Pa
         assert row_of(method) == pytest.approx(by_ir_measures("results/trec/qrels.txt", f"{method}.run"), **EXACT)
 
 
+def test_a_run_by_a_release_that_says_its_weights_scores_as_people_are_served(
+    folder: Path, by_ir_measures: Score
+) -> None:
+    renamed = {"release": "served", "common.run": "served.run"}
+    anonymize, search = ([renamed.get(word, word) for word in command[1:]] for command in SHELL[1:3])
+    assert main([*anonymize, "--corpus", "docs.jsonl"]) == 0
+    weight = search.index("--weight")
+    assert main([*search[:weight], *search[weight + 2 :]]) == 0
+    row = next(row for row in rows("results/results.csv") if row["method"] == "common")
+    found = by_ir_measures("results/trec/qrels.txt", "served.run")
+    assert float(row["ap10_served"]) == pytest.approx(found["ap10"], **EXACT)
+
+
 def test_runs_without_a_release_score_as_plain_and_as_the_own_profile(
     folder: Path, by_ir_measures: Score, capsys: pytest.CaptureFixture[str]
 ) -> None:
