@@ -58,14 +58,14 @@ def grouped(profiles: Profiles, p: int, alpha: int) -> tuple[list[set[int]], lis
     return fast, slow
 
 
-@examples(300)
+@examples(150)
 @given(logs, st.integers(2, 4), st.integers(1, 3))
 def test_cahd_is_the_literal_algorithm(texts: list[str], p: int, alpha: int) -> None:
     fast, slow = grouped(build_profiles(log_from(texts), KNOWN.words), p, alpha)
     assert fast == slow
 
 
-@examples(300)
+@examples(150)
 @given(logs, st.integers(2, 4), st.integers(1, 3))
 def test_every_release_keeps_its_promise_by_the_verifier_and_by_the_definition(
     texts: list[str], p: int, alpha: int

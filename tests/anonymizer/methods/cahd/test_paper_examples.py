@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from shoal.anonymizer.claims import Evidence, verify
-from shoal.anonymizer.contract.sample_logs import log_of
+from shoal.anonymizer.contract.sample_logs import log_of, sample_log
 from shoal.anonymizer.methods.cahd import Cahd
 from shoal.anonymizer.methods.cahd.band import band_order
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog
+from shoal.notebook import anonymize
 
 BOUGHT = ("beef test", "beef wine milk", "cream milk", "milk cream viagra", "beef wine test", "wine beef milk")
 SHOPPERS = {str(number): bought for number, bought in enumerate(BOUGHT)}
@@ -60,3 +61,11 @@ def test_a_band_puts_users_who_share_terms_side_by_side() -> None:
     order = band_order(profiles.counts)
     assert sorted(order.tolist()) == list(range(30))
     assert np.count_nonzero(np.diff(order % 10)) == 9
+
+
+def test_a_person_is_found_as_well_as_in_the_original() -> None:
+    log = sample_log(60)
+    known, found = (
+        anonymize(log, method).measure(measures=["linkage5"])["linkage5"] for method in ("original", "cahd")
+    )
+    assert found == pytest.approx(known, abs=0.02)

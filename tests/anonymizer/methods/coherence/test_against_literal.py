@@ -38,7 +38,7 @@ def verdict(made: Anonymized, log: QueryLog) -> Verdict:
     return said
 
 
-@examples(300)
+@examples(150)
 @given(logs, st.integers(2, 4), st.sampled_from([0, 0.4, 0.8, 1]), st.integers(1, 4))
 def test_coherence_is_the_literal_algorithm_and_holds(texts: list[str], k: int, h: float, p: int) -> None:
     log = log_from(texts)

@@ -63,7 +63,7 @@ def rows_of(made: Anonymized, users: int) -> list[frozenset[str]]:
     return rows
 
 
-@examples(240)
+@examples(150)
 @given(texts=texts_of_users, rho=rhos, antecedent=antecedents)
 def test_suppression_is_the_literal_algorithm_and_holds(
     texts: list[str], rho: float, antecedent: int | str, known: Knowledge
@@ -77,7 +77,7 @@ def test_suppression_is_the_literal_algorithm_and_holds(
     assert verdict(made, log, known).holds
 
 
-@examples(240)
+@examples(150)
 @given(texts=texts_of_users, rho=rhos, antecedent=antecedents)
 def test_generalization_is_the_literal_algorithm_and_holds(
     texts: list[str], rho: float, antecedent: int | str, known: Knowledge
