@@ -46,7 +46,7 @@ class Work:
 
 
 SMALL = (Work("apriori", 2, SMALL_SIZE), Work("apriori", 3, SMALL_SIZE), Work("hghs", 2, SMALL_SIZE))
-FULL = (*SMALL, Work("apriori", 2, THESIS_SIZE))
+FULL = (*SMALL, Work("apriori", 2, THESIS_SIZE), Work("hghs", 2, THESIS_SIZE))
 
 
 def run(full: bool, progress: Progress) -> list[Row]:
