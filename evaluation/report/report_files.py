@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal.corpus.errors import InputError
 from shoal.evaluation.figures.drawing import figure_blocks
 from shoal.evaluation.figures.running import FigureResults, read_figures, write_figures
 from shoal.evaluation.films.experiment import FilmResults, read_films
@@ -107,7 +108,10 @@ def _more_pictures(drawn: Sequence[Picture]) -> list[Block]:
 
 def picture_of(name: str, rows: Sequence[Row], users: int) -> dict[str, Any] | None:
     """One of the pictures of precision against risk, of some rows of results; None where no method has both."""
-    precision, risk, title = next(rest for one, *rest in _PICTURES if one == name)
+    found = {one: rest for one, *rest in _PICTURES}
+    if name not in found:
+        raise InputError(f"there is no picture {name!r}: choose one of {', '.join(found)}")
+    precision, risk, title = found[name]
     made = curves_of(rows)
     styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
     return tradeoff(rows, made, styles, precision, risk, title, tolerance=1 / max(1, users))

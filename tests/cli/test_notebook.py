@@ -46,6 +46,7 @@ def test_ten_lines_lead_from_a_frame_to_a_plot(after: dict[str, Any], log_file: 
     assert after["answer"].results[0].title.startswith("bread")
     assert after["answer"].profile == "the published profile"
     assert after["table"].frame()["method"].to_list() == ["common", "random", "random"]
+    assert pandas.DataFrame(after["table"].frame().to_dicts())["method"].to_list() == ["common", "random", "random"]
     assert after["best"]["ap10"] == after["table"].frame()["ap10"].max()
     assert (after["folder"] / "plot.svg").read_text().startswith("<svg")
 
@@ -108,6 +109,7 @@ def test_rows_that_cannot_be_read_are_a_warning_with_their_reasons() -> None:
         ("table.best(linkage5=-1)", "no setting"),
         ("table.best(speed=1)", "no measure 'speed'"),
         ("table.plot().save('plot.jpg')", ".svg or .png"),
+        ("table.plot('speed-risk')", "choose one of precision-risk"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(line: str, told: str, after: dict[str, Any]) -> None:
