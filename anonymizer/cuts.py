@@ -22,6 +22,15 @@ LOWEST = np.zeros(64, dtype=np.int64)
 LOWEST[[(int(DE_BRUIJN) << place) % 2**64 >> 58 for place in range(64)]] = np.arange(64)
 
 
+# What k^m-anonymity is for, and the attacker of the thesis's Example 2.6.1, whom it does not stop.
+PROTECTS = "Who of k users has which profile, from somebody who knows up to m terms that a user typed."
+DOES_NOT_PROTECT = (
+    "Somebody who also knows a term that a user did not type passes over the profiles that have it, and of k users who "
+    "share what is known may be left with one; nor somebody who knows more than m terms. How often a term was typed "
+    "would break the promise, so every item is published once."
+)
+
+
 def sharing_profiles(default: int = 5) -> Parameter[int]:
     """The parameter k of k^m-anonymity."""
     return Parameter(default, AT_LEAST_TWO, "in how many profiles any m items of a profile are, at least", "higher")

@@ -7,7 +7,16 @@ Algorithm 2.3 (AA) of A. Milani Fard's thesis tell it, with the direct anonymiza
 import numpy as np
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
-from shoal.anonymizer.cuts import Nodes, holders, known_items, nodes_above, publish_cut, sharing_profiles
+from shoal.anonymizer.cuts import (
+    DOES_NOT_PROTECT,
+    PROTECTS,
+    Nodes,
+    holders,
+    known_items,
+    nodes_above,
+    publish_cut,
+    sharing_profiles,
+)
 from shoal.anonymizer.methods.apriori.repairs import Cut, Level, leaves_as_cut, repair
 from shoal.anonymizer.transactions import Transactions, transactions_of
 from shoal.corpus.profiles import Profiles
@@ -28,12 +37,8 @@ class Apriori(ProfileMethod):
         ),
         unit="user",
         family="generalize",
-        protects="Who of k users has which profile, from somebody who knows up to m terms that a user typed.",
-        does_not_protect=(
-            "Somebody who also knows a term that a user did not type passes over the profiles that have it, and of k "
-            "users who share what is known may be left with one; nor somebody who knows more than m terms. How often a "
-            "term was typed would break the promise, so every item is published once."
-        ),
+        protects=PROTECTS,
+        does_not_protect=DOES_NOT_PROTECT,
     )
     k = sharing_profiles()
     m = known_items()
