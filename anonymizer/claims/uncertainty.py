@@ -149,11 +149,11 @@ def _sentence(values: Values) -> str:
         "No set of terms of a row, however many," if isinstance(known, str) else f"No {known} or fewer terms of a row"
     )
     what = "its user's own terms" if values["published"] == "terms" else "its user's terms, public ones generalized"
-    bound = "" if isinstance(known, str) else f" What more than {known} terms tell was not looked at."
+    bound = "" if isinstance(known, str) else f"; what more than {known} terms tell was not looked at"
     tells = "tells" if isinstance(known, str) else "tell"
     return (
         f"{many} {tells} another, sensitive one with a confidence above {values['rho']}; each row holds {what}, each "
-        f"once, and what is suppressed is suppressed of everybody.{bound}"
+        f"once, and what is suppressed is suppressed of everybody{bound}."
     )
 
 

@@ -84,4 +84,5 @@ def run_anonymize(options: argparse.Namespace) -> None:
         print(method.knowledge.sensitive.told(build_profiles(log, method.knowledge.words)))
     if made.blend is not None:
         print(f"where it ranks, a profile weighs {made.blend.profile:g} and everyone's average {made.blend.everyone:g}")
-    print(f"to be checked by `shoal verify {options.out} --log {options.log}`: {sentence(made.claim)}")
+    given = f" --sensitive {options.sensitive}" if options.sensitive else ""
+    print(f"to be checked by `shoal verify {options.out} --log {options.log}{given}`: {sentence(made.claim)}")

@@ -145,7 +145,7 @@ def test_a_node_above_another_and_one_that_is_none_are_seen(known: Knowledge) ->
 def test_the_bound_is_a_part_of_the_sentence(known: Knowledge) -> None:
     bounded, exact = (sentence(Uncertainty(known, antecedent=size).claim()) for size in (2, "any"))
     assert "No 2 or fewer terms of a row" in bounded
-    assert "What more than 2 terms tell was not looked at." in bounded
+    assert "what more than 2 terms tell was not looked at." in bounded
     assert "however many" in exact
 
 
