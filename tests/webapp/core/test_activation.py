@@ -13,6 +13,7 @@ from shoal.corpus.progress import silent
 from shoal.webapp.core.activation import activate
 from shoal.webapp.core.gate import Consent
 from shoal.webapp.core.logs import list_logs
+from shoal.webapp.core.withdrawal import withdraw
 from shoal.webapp.jobs.queue import claim_job
 from shoal.webapp.jobs.run import make_release
 from shoal.webapp.jobs.tasks import add_run
@@ -31,7 +32,7 @@ class _Steps:
 
 @pytest.fixture
 def two_releases(app: Flask) -> Iterator[tuple[str, str]]:
-    """The active release and another one; at the end the first is active again."""
+    """The active release and another one; at the end the first is active again, and the other gone for other tests."""
     database, service = app.extensions["shoal.database"], app.extensions["shoal.service"]
     first = app.extensions["shoal.releases"].current().release_id
     log = next(one for one in list_logs(database) if one.digest == service.log.digest())
@@ -44,6 +45,7 @@ def two_releases(app: Flask) -> Iterator[tuple[str, str]]:
     _activate(app, first)
     yield first, second
     _activate(app, first)
+    withdraw(app.extensions["shoal.releases"], second, "test")
 
 
 def _activate(app: Flask, release_id: str) -> None:
