@@ -18,6 +18,8 @@ _DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 _ZHU_XIONG = "Zhu & Xiong 2010"
 FREE = ("everyone", "plain")  # the controls that need no personal data
 DEVICE = "device"  # the control that needs no server to rank, and so competes with none that does
+HASHED = "token-hashing"  # makes no promise: what our attack finds is a lower bound of its risk
+OUTSIDE = (DEVICE, HASHED)  # what is no answer to which method is best at a risk
 
 
 def average_precision(rankings: Rankings) -> np.ndarray:

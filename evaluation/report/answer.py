@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shoal.evaluation.measures.precision import DEVICE
+from shoal.evaluation.measures.precision import DEVICE, HASHED
 from shoal.evaluation.report.as_served import served
 from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.points import front, having, is_control, name_of
@@ -96,7 +96,7 @@ def interval_of(row: Row, name: str = "ap10") -> str:
 def _findings(results: Results, rows: Sequence[Row]) -> list[str]:
     every = having([*results.rows, *results.besides], "ap10")
     found = [
-        _controls(every), _on_device(every), _own(results), _floor(results), _front(results, every),
+        _controls(every), _on_device(every), _hashed(every), _own(results), _floor(results), _front(results, every),
         _against_everyone(results), _grouping(results), _worse(rows), _clicks(results), _failures(results),
     ]  # fmt: skip
     return [text for text in found if text]
@@ -137,6 +137,19 @@ def _on_device(rows: Sequence[Row]) -> str:
         f"**On the own device** (`{DEVICE}`) the ranking is that of the own profile, and nothing is published. "
         "No method is better, and none is needed where the device can rank. A group is for where the server must: for "
         "candidates beyond the first hundred, for thin clients, for statistics over people."
+    )
+
+
+def _hashed(rows: Sequence[Row]) -> str:
+    """What is shown because it is done, and answers nothing."""
+    same = [row for row in rows if row["method"] == HASHED]
+    if not same:
+        return ""
+    read = having(same, "inverted_occurrences")
+    told = f", who reads {percent(read[0]['inverted_occurrences'])} of what is published" if read else ""
+    return (
+        f"**Hashed terms** (`{HASHED}`) rank as the own profile does{_risk(same)} by our attacker, who has another "
+        f"log{told}. That is a lower bound, and nothing is promised: they are no answer to which method is best."
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.evaluation.measures.precision import DEVICE
+from shoal.evaluation.measures.precision import OUTSIDE
 from shoal.evaluation.run.outcomes import CONTROLS
 from shoal.evaluation.run.results import Row
 
@@ -71,9 +71,10 @@ def swept(rows: Sequence[Measured]) -> str:
 def front(rows: Sequence[Row], precision: str, risk: str, tolerance: float = 0.0) -> list[Row]:
     """The settings for which no other has as much precision at less risk, or more at the same; least risk first.
 
-    Risks that differ by less than the tolerance are the same. What ranks on the own device is no server's setting.
+    Risks that differ by less than the tolerance are the same. What ranks on the own device is no
+    server's setting, and hashes promise nothing.
     """
-    of_servers = [row for row in having(rows, precision, risk) if row["method"] != DEVICE]
+    of_servers = [row for row in having(rows, precision, risk) if row["method"] not in OUTSIDE]
     there = sorted(of_servers, key=lambda row: (row[risk], -row[precision], name_of(row)))
     best: list[Row] = []
     for row in there:

@@ -10,7 +10,7 @@ from shoal.anonymizer.parameters import Parameter, Value
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment.settings import Setting, allowed_setting, distinct, inside, privacy_parameter
-from shoal.evaluation.measures.precision import DEVICE, FREE
+from shoal.evaluation.measures.precision import FREE, OUTSIDE
 from shoal.evaluation.run.outcomes import Outcome, Run
 from shoal.evaluation.run.results import Row, rounded
 from shoal.evaluation.statistics import CLEAR, Estimate, chances, estimate_intervals, holm
@@ -168,7 +168,7 @@ def answers(outcomes: Sequence[Outcome], users: int, seed: int = 0) -> list[Row]
 
     The family is all pairs of all curves at all risks, so that whoever leads was not chosen by luck.
     """
-    made = [curve for curve in curves(outcomes) if curve.name not in ("original", "random", DEVICE)]
+    made = [curve for curve in curves(outcomes) if curve.name not in ("original", "random", *OUTSIDE)]
     at_random = random_curve(outcomes) if any(o.setting.method == "random" for o in outcomes) else None
     made += [at_random] if at_random else []
     tolerance = 1 / max(1, users)  # less than one person's worth of risk is not less risk

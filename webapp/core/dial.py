@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.evaluation.measures.precision import DEVICE, FREE
+from shoal.evaluation.measures.precision import FREE, OUTSIDE
 from shoal.webapp.core.releases import ReleaseSummary
 
 RISKS = (1, 2, 5, 10, 20)  # in 100 people
@@ -34,9 +34,9 @@ def choose(listed: Sequence[ReleaseSummary], risk: int) -> Choice:
     """Of the releases that keep their promise and were measured: within the risk the one that keeps most.
 
     Of equals the one with less risk. What was measured counts, not the parameters. The dial is for what the server
-    ranks by; a device that ranks by itself needs none.
+    ranks by; a device that ranks by itself needs none, and what promises nothing is not offered by it.
     """
-    served = [one for one in listed if one.verdict.holds and one.method != DEVICE]
+    served = [one for one in listed if one.verdict.holds and one.method not in OUTSIDE]
     measured = [one for one in served if {RISK, "kept"} <= set(one.measured)]
     within = [one for one in measured if one.measured[RISK] <= risk / 100]
     best = max(within, key=lambda one: (one.measured["kept"], -one.measured[RISK]), default=None)

@@ -247,3 +247,14 @@ def test_each_family_that_was_measured_has_one_sentence_of_what_it_costs_and_pro
     assert f"{max(kept):.2f}" in of_clump
     assert "`original`" not in "".join(told), "nothing is done to it, so that it is of no family"
     assert families(replace(results, rows=[], besides=[])) == []
+
+
+def test_hashed_terms_are_told_of_and_are_no_answer(results: Results) -> None:
+    own = next(row for row in results.rows if row["method"] == "original")
+    hashed = {**own, "method": "token-hashing", "params": "", "linkage5": 0.01, "inverted_occurrences": 0.1}
+    rows = [*results.rows, hashed]
+    points = next(block for block in answer(replace(results, rows=rows)) if isinstance(block, Points)).texts
+    told = next(text for text in points if "`token-hashing`" in text)
+    assert "a lower bound" in told
+    assert "1.0 % found" in told
+    assert "token-hashing" not in {row["method"] for row in front(rows, "ap10", "linkage5")}
