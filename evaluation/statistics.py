@@ -29,7 +29,7 @@ class Estimate:
         return float(self.people.mean())
 
     def __sub__(self, other: "Estimate") -> "Estimate":
-        both = _padded([self.victims, other.victims])
+        both = padded([self.victims, other.victims])
         return Estimate(
             self.people - other.people, both[0] - both[1], self.below + other.above, self.above + other.below
         )
@@ -101,14 +101,21 @@ def estimate_intervals(estimates: Sequence[Estimate], seed: int = 0) -> np.ndarr
 def _rows(of_people: Sequence[np.ndarray], estimates: Sequence[Estimate]) -> np.ndarray:
     """People and victims side by side, in one unit: a victim's share in the mean is not a person's."""
     people = np.stack(of_people)
-    victims = _padded([one.victims for one in estimates])
+    victims = padded([one.victims for one in estimates])
     return np.hstack([people, victims * (people.shape[1] / max(1, victims.shape[1]))])
 
 
-def _padded(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays below each other; an empty one is of zeros."""
+def padded(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays below each other; an empty one is of zeros.
+
+    Where fewer were attacked than elsewhere (half of the people are the other log that reads hashes), nobody else moves
+    the mean, and each of the few moves it by as much more: so its variance stays what it is.
+    """
     longest = max(len(array) for array in arrays)
-    return np.stack([array if len(array) else np.zeros(longest) for array in arrays])
+    padded = np.zeros((len(arrays), longest))
+    for row, array in zip(padded, arrays, strict=True):
+        row[: len(array)] = array * (longest / max(1, len(array)))
+    return padded
 
 
 def resampled_means(values: np.ndarray, times: np.ndarray | None = None, seed: int = 0) -> np.ndarray:

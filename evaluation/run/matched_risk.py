@@ -13,7 +13,7 @@ from shoal.evaluation.experiment.settings import Setting, allowed_setting, disti
 from shoal.evaluation.measures.precision import FREE, OUTSIDE
 from shoal.evaluation.run.outcomes import Outcome, Run
 from shoal.evaluation.run.results import Row, rounded
-from shoal.evaluation.statistics import CLEAR, Estimate, chances, estimate_intervals, holm
+from shoal.evaluation.statistics import CLEAR, Estimate, chances, estimate_intervals, holm, padded
 
 RISK = "linkage5"
 RISKS = (0.01, 0.05, 0.1)
@@ -69,7 +69,8 @@ class Curve:
             found, near = self._highest(below[-1], risk, slope, is_last=not above)
         else:
             found, near = _between(below[-1], above[0], risk), above[0].risk <= _FARTHEST * below[-1].risk
-        moved = slope * ((0.0 if luck is None else luck) - found.luck)
+        own, at_risk = padded([found.luck, np.empty(0) if luck is None else luck])
+        moved = slope * (at_risk - own)
         return replace(found, estimate=replace(found.estimate, victims=moved), is_near=near)
 
     def _highest(self, point: Point, risk: float, slope: float, is_last: bool) -> tuple[Point, bool]:

@@ -129,8 +129,8 @@ def _add_measures(good: Sequence[tuple[Row, Outcome]], seed: int) -> None:
     for row, outcome in good:
         row |= {name: rounded(value) for name, value in outcome.measures.items()}
     for name in [c.name for c in columns().values() if c.end == "" and f"{c.name}_low" in columns()]:
-        have = [(row, o) for row, o in good if name in o.of_victims]
-        if have:
+        for many in sorted({len(o.times) for _, o in good if name in o.of_victims}):  # some attack half of the people
+            have = [(row, o) for row, o in good if name in o.of_victims and len(o.times) == many]
             bounds = intervals(np.stack([o.of_victims[name] for _, o in have]), have[0][1].times, seed)
             for (row, _), (low, high) in zip(have, bounds, strict=True):
                 ends = (rounded(columns()[name].measure.inside(end)) for end in (low, high))
@@ -197,14 +197,15 @@ def _pairs(outcome: Outcome, outcomes: Sequence[Outcome], name: str, at_random: 
 def _people(run: Run, good: Sequence[Outcome]) -> dict[str, np.ndarray]:
     """What each person got by each setting, so that another evaluation can be compared person by person.
 
-    People go by a digest of their name in the log.
+    People go by a digest of their name in the log. Attacks on fewer people than others are not among these.
     """
     if not good:
         return {}
     users, train = run.workload.users, run.workload.train
     found = {"settings": np.array([str(o.setting) for o in good]), "users": _digested(train.users.gather(users))}
     found["ap10"] = np.stack([o.scores["ap10"] for o in good])
-    attacked = [o for o in good if RISK in o.of_victims]
+    most = max((len(o.victims) for o in good if RISK in o.of_victims), default=0)
+    attacked = [o for o in good if RISK in o.of_victims and len(o.victims) == most]
     if attacked:
         found["attacked"] = np.array([str(o.setting) for o in attacked])
         found["victims"] = _digested(train.users.gather(attacked[0].victims))

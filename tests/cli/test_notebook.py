@@ -151,3 +151,11 @@ def test_to_import_shoal_loads_nothing_heavy() -> None:
     program = "import sys, shoal; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
     assert not {"numpy", "polars", "scipy", "numba", "flask"} & set(loaded.stdout.split())
+
+
+def test_an_attack_on_half_of_the_people_stands_in_one_table_with_those_on_all(after: dict[str, Any]) -> None:
+    asked = {"token-hashing": {}, "random": {"k": [3, 6]}}  # half of the people are the log that reads the hashes
+    table = shoal.evaluate(after["news"], after["log"], asked, measures=["ap10", "linkage5", "linkage5_low"])
+    found = table.frame()
+    assert sorted(found["method"]) == ["random", "random", "token-hashing"]
+    assert found["linkage5_low"].null_count() == 0

@@ -139,3 +139,12 @@ def test_what_is_open_of_two_is_open_of_their_difference() -> None:
     both = one - other
     assert (both.mean, both.below, both.above) == pytest.approx((1.0, 0.5, 0.5))
     assert both.victims.tolist() == [-1.0, -1.0]
+
+
+def test_an_attack_on_half_of_the_people_is_as_uncertain_beside_one_on_all_of_them() -> None:
+    rng = np.random.default_rng(3)
+    people, luck = rng.normal(size=200), rng.normal(scale=3, size=100)
+    few = Estimate(people, luck - luck.mean())
+    all_but_sure = Estimate(np.zeros(200), np.zeros(200))
+    alone, beside = (compare([one])[0] for one in (few, few - all_but_sure))
+    assert (beside.low, beside.high) == pytest.approx((alone.low, alone.high), rel=0.1)
