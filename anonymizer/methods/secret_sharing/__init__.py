@@ -15,6 +15,7 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 
 _STAGE = "sharing queries"
+_AT_ONCE = 1_000_000  # shares that are written as text together, so that only their columns are held
 
 
 class SecretSharing(LogMethod):
@@ -73,17 +74,23 @@ class SecretSharing(LogMethod):
     def _shares(self, queries: DistinctQueries, asked: csr_array, place: np.ndarray, seed: int) -> ReleasedQueries:
         """One share of each query for each user who asked it: query/point/values, the point that of the user."""
         start, blocks = as_blocks(queries.texts)
-        coefficients = secret_numbers(seed, "coefficients", len(blocks) * (self.k - 1)) & np.uint64(PRIME)
+        coefficients = secret_numbers(seed, "coefficients", len(blocks) * (self.k - 1))
+        coefficients &= np.uint64(PRIME)
         coefficients[coefficients == PRIME] = 0  # one number of 2^61 is twice as likely as the others
         name = secret_order(seed, "queries", len(queries))
         pseudonym = place[_rows(asked)]
         order = np.lexsort((name[asked.indices], pseudonym))
-        query, pseudonym = asked.indices[order], pseudonym[order]
+        query, pseudonym, count = asked.indices[order], pseudonym[order], asked.data[order].astype(np.int64)
         point = 1 + secret_order(seed, "points", asked.shape[0])[pseudonym]
         polynomials = coefficients.reshape(len(blocks), self.k - 1)
         value_start, values = shares_at(point.astype(np.uint64), query.astype(np.int64), start, blocks, polynomials)
-        texts = _written(name[query], point, value_start, values)
-        count = asked.data[order].astype(np.int64)
+        del coefficients, polynomials, order  # the texts take as much memory again
+        parts = [pl.Series(dtype=pl.String)]
+        for low in range(0, len(query), _AT_ONCE):
+            some = slice(low, low + _AT_ONCE)
+            at = value_start[low : low + _AT_ONCE + 1]
+            parts.append(_written(name[query[some]], point[some], at, values))
+        texts = pl.concat(parts)
         return ReleasedQueries(pseudonym.astype(np.int32), texts, count, queries.users[query].astype(np.int64))
 
 
