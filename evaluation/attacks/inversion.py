@@ -9,7 +9,6 @@ bound: a better attacker reads more.
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment, quadratic_assignment
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Release
@@ -73,6 +72,8 @@ def _beside(held: csr_array, others: np.ndarray) -> np.ndarray:
 
 def _matched_graphs(left: csr_array, right: csr_array, apart: np.ndarray) -> Pairs:
     """The most frequent of both sides, matched as graphs (FAQ, Vogelstein et al. 2015) from where frequencies agree."""
+    from scipy.optimize import quadratic_assignment  # takes 0.3 s to load: every start would wait for it
+
     many = min(ANCHORS, *apart.shape)
     first = np.arange(many)
     graphs = [_beside(csr_array(side[:, first]), first) for side in (left, right)]
@@ -95,6 +96,8 @@ def _doubly_stochastic(matrix: np.ndarray) -> np.ndarray:
 
 def _by_neighbours(left: csr_array, right: csr_array, apart: np.ndarray, match: Pairs) -> Pairs:
     """The most frequent ones matched anew, by what they stand beside among those matched before and by frequency."""
+    from scipy.optimize import linear_sum_assignment  # takes 0.3 s to load: every start would wait for it
+
     ours, theirs = (
         _signature(held, places)[:many]
         for held, places, many in zip((left, right), np.array(match).T, apart.shape, strict=True)
