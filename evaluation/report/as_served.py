@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from shoal.evaluation.measures.precision import OUTSIDE
 from shoal.evaluation.report.blocks import Block, Table, Text, listed
 from shoal.evaluation.report.own_methods import against_papers
 from shoal.evaluation.report.points import having, is_control, name_of
@@ -34,7 +35,7 @@ def _sentences(rows: Sequence[Row], plain: Row) -> list[str]:
 
 
 def _best(rows: Sequence[Row]) -> str:
-    safe = [row for row in having(rows, _RISK) if row[_RISK] <= _BOUND]
+    safe = [row for row in having(rows, _RISK) if row[_RISK] <= _BOUND and row["method"] not in OUTSIDE]
     best = max(safe, key=lambda row: row["kept_served"], default=None)
     if best is None:
         return ""

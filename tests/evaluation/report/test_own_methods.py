@@ -36,6 +36,10 @@ def test_only_settings_of_no_more_risk_are_compared_and_one_person_more_is_no_mo
     assert "does not hold" in told(SSC, riskier, COMMON, people=500)
 
 
+def test_what_promises_nothing_is_no_measure_of_what_a_promise_costs() -> None:
+    assert "so it is here" in told(SSC, row("token-hashing", "", 1.0, 0.004), COMMON)
+
+
 def test_to_keep_nothing_is_no_success_where_papers_keep_less() -> None:
     assert "does not hold" in told(row("ssc", "k=3", -0.2, 0.03), row("common", "k=5 t=3", -0.1, 0.03))
 
