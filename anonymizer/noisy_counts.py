@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 EPSILON, DELTA, PER_USER = number(0.01, 20), number(1e-12, 0.1), whole_number(1, 1000)
 _AT_ONCE = 250_000  # counts per call: OpenDP takes a table of Python's numbers
+_STAGE = "adding noise to counts"
 
 
 def epsilon_parameter() -> Parameter[float]:
@@ -37,12 +38,12 @@ class NoisyCounts:
     scale: float
     threshold: int
 
-    def release(self, counts: np.ndarray, progress: Progress, stage: str) -> tuple[np.ndarray, np.ndarray]:
+    def release(self, counts: np.ndarray, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
         """Which counts (all above 0) pass with their noise, ascending, and what they are then."""
         mechanism = _mechanism(self.scale, self.threshold)
         passed: dict[int, int] = {}
         for start in range(0, len(counts), _AT_ONCE):
-            progress(start, len(counts), stage)
+            progress(start, len(counts), _STAGE)
             part = counts[start : start + _AT_ONCE].tolist()
             passed |= mechanism(dict(zip(range(start, start + len(part)), part, strict=True)))
         kept = np.array(sorted(passed), dtype=np.int64)
@@ -78,6 +79,18 @@ def _mechanism(scale: float, threshold: int) -> "dp.Measurement":
     dp.enable_features("contrib")
     domain = dp.map_domain(dp.atom_domain(T="u32"), dp.atom_domain(T="i64"))
     return dp.m.make_laplace_threshold(domain, dp.l01inf_distance(dp.absolute_distance(T="i64")), scale, threshold)
+
+
+def noisy_columns(
+    held: csr_array, epsilon: float, delta: float, per_user: int, seed: int, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """The columns that so many users hold that they pass with their noise, and their noisy counts of users."""
+    progress(0, 1, _STAGE)
+    users = counted_users(held, per_user, seed)
+    counted = np.flatnonzero(users)
+    passed, count = noisy_counts(epsilon, delta, per_user).release(users[counted], progress)
+    progress(1, 1, _STAGE)
+    return counted[passed], count
 
 
 def counted_users(held: csr_array, per_user: int, seed: int) -> np.ndarray:

@@ -4,19 +4,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, Suppressed
-from shoal.anonymizer.noisy_counts import (
-    PER_USER,
-    counted_users,
-    delta_parameter,
-    epsilon_parameter,
-    noisy_counts,
-)
+from shoal.anonymizer.noisy_counts import PER_USER, delta_parameter, epsilon_parameter, noisy_columns
 from shoal.anonymizer.parameters import Parameter
 from shoal.anonymizer.publish import publish
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
-
-_STAGE = "adding noise to counts"
 
 
 class DpAverage(ProfileMethod):
@@ -53,12 +45,8 @@ class DpAverage(ProfileMethod):
 
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         self.need_users(len(profiles), 1)
-        progress(0, 1, _STAGE)
-        users = counted_users(profiles.counts, self.per_user, seed)
-        counted = np.flatnonzero(users)
-        passed, count = noisy_counts(self.epsilon, self.delta, self.per_user).release(users[counted], progress, _STAGE)
-        progress(1, 1, _STAGE)
-        chosen = counted[passed]
+        held = profiles.counts
+        chosen, count = noisy_columns(held, self.epsilon, self.delta, self.per_user, seed, progress)
         weights = csr_array((count.astype(float), chosen, [0, len(chosen)]), shape=(1, len(profiles.terms)))
         everyone = np.arange(len(profiles))
         members = (everyone, np.zeros(len(everyone), dtype=np.int64))

@@ -6,20 +6,12 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, ReleasedQueries, Suppressed
 from shoal.anonymizer.distinct_queries import distinct_queries, only_columns
-from shoal.anonymizer.noisy_counts import (
-    PER_USER,
-    counted_users,
-    delta_parameter,
-    epsilon_parameter,
-    noisy_counts,
-)
+from shoal.anonymizer.noisy_counts import PER_USER, delta_parameter, epsilon_parameter, noisy_columns
 from shoal.anonymizer.parameters import Parameter
 from shoal.anonymizer.publish import publish
 from shoal.corpus.profiles import query_term_counts
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
-
-_STAGE = "adding noise to counts"
 
 
 class DpQueries(LogMethod):
@@ -57,14 +49,10 @@ class DpQueries(LogMethod):
 
     def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
         self.need_users(len(log.users), 1)
-        progress(0, 1, _STAGE)
         queries = distinct_queries(log)
-        users = counted_users(only_columns(queries.asked, queries.users > 0), self.per_user, seed)
-        counted = np.flatnonzero(users)
-        mechanism = noisy_counts(self.epsilon, self.delta, self.per_user)
-        passed, count = mechanism.release(users[counted], progress, _STAGE)
-        progress(1, 1, _STAGE)
-        return self._published(log, counted[passed], count, queries.texts, queries.source)
+        held = only_columns(queries.asked, queries.users > 0)
+        chosen, count = noisy_columns(held, self.epsilon, self.delta, self.per_user, seed, progress)
+        return self._published(log, chosen, count, queries.texts, queries.source)
 
     def _published(
         self, log: QueryLog, chosen: np.ndarray, count: np.ndarray, texts: pl.Series, source: np.ndarray

@@ -38,7 +38,7 @@ def runs(log_: QueryLog, mechanism: NoisyCounts) -> np.ndarray:
     queries = distinct_queries(log_)
     count = counted_users(queries.asked, PER_USER, seed=0)
     table = np.zeros((RUNS, 2), dtype=np.int64)
-    place, noisy = mechanism.release(np.tile(count, RUNS), silent, "")
+    place, noisy = mechanism.release(np.tile(count, RUNS), silent)
     table[place // len(count), place % len(count)] = noisy
     return table
 
@@ -85,7 +85,7 @@ def test_no_event_is_likelier_than_the_claim_allows_and_half_the_noise_is_caught
 def shown(mechanism: NoisyCounts) -> np.ndarray:
     """Of each run, whether a query that one user alone asked is published."""
     passed = np.zeros(RUNS)
-    passed[mechanism.release(np.ones(RUNS, dtype=np.int64), silent, "")[0]] = 1
+    passed[mechanism.release(np.ones(RUNS, dtype=np.int64), silent)[0]] = 1
     return passed
 
 
