@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 SITE = docs/_build/html
 INSTALL = $(BIN)/python -m pip install --progress-bar on --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: serve test lint docs figures bench wheel sbom clean
+.PHONY: serve test test-cluster lint docs figures bench wheel sbom clean
 
 serve: $(VENV)/.serve
 	@if [ ! -e $(SITE)/index.html ] && $(BIN)/python -c "import furo, myst_parser" 2>/dev/null; then $(MAKE) docs; fi
@@ -18,6 +18,10 @@ test: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -P -m pytest -n 2 --dist loadfile
+
+# Spark and whatever else past one machine is started on loopback by these tests, and stopped by them.
+test-cluster: $(VENV)/.cluster
+	$(BIN)/python -P -m pytest tests/cluster
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check --fix .
@@ -69,6 +73,11 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing Shoal and what tests it ..."
 	$(INSTALL) --editable '.[dev]'
 	touch $@ $(VENV)/.serve $(VENV)/.docs
+
+$(VENV)/.cluster: $(VENV)/.test
+	@echo "Installing what works past one machine (some 500 MB the first time) ..."
+	$(INSTALL) --editable '.[spark,opensearch]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/made *.egg-info

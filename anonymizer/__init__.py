@@ -13,8 +13,15 @@ from itertools import count
 from secrets import randbits
 from typing import Any
 
+from numba import config
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import IndexDataCacheFile
+
+from shoal.corpus.store.folders import cache_folder
+
+_settings = vars(config)  # which numba fills from its environment
+if not _settings["CACHE_DIR"] and not os.access(os.path.dirname(__file__), os.W_OK):
+    _settings["CACHE_DIR"] = str(cache_folder() / "numba")  # an installation that is not ours to write to
 
 _BITS = 48
 _load_index = IndexDataCacheFile._load_index
@@ -42,9 +49,12 @@ IndexDataCacheFile._load_index = load_what_can_be_read  # type: ignore[method-as
 
 
 def compile_method(id: str) -> None:
-    """Compile the loops of a method by running it on a small log. What is compiled is kept, for every process."""
+    """Compile the loops of a method and of its verifier, on a small log. They are kept, for every process."""
     # Imported here because every module of this package is imported after this.
+    from shoal.anonymizer.claims import Evidence, verify
     from shoal.anonymizer.contract.sample_logs import sample_log
     from shoal.anonymizer.registry import make_method
 
-    make_method(id, {}).run(sample_log())
+    log, method = sample_log(), make_method(id, {})
+    made = method.run(log)
+    verify(made.claim, Evidence(made.release, made.assignment, made.suppressed, log, method.knowledge))

@@ -46,6 +46,9 @@ class MethodInfo:
     does_not_protect: str  # one sentence
     randomness: Literal["public", "secret"] = "public"  # secret: whoever knew the seed could undo it
     sensitive: bool = False  # whether it must be told which terms are private
+    # In blocks of users: "blocks", each alone; "counts", with what is counted over all; else why it has no meaning.
+    cluster: str = "it does not say that what it promises holds then"
+    most_users: int | None = None  # that it takes, made and verified, within 15 minutes and 12 GB
     parameters: Parameters = ()  # those that the class declares as its attributes
 
 
@@ -142,6 +145,8 @@ def find_names(names: pl.Series, among: pl.Series) -> np.ndarray:
     """Where each name stands among others, or -1."""
     if not len(names) or not len(among):
         return np.full(len(names), -1)
+    if names.equals(among):  # mostly both are the users of one log
+        return np.arange(len(among), dtype=np.int64)
     place = np.arange(len(among), dtype=np.int64)
     found = names.cast(pl.String).replace_strict(among.cast(pl.String), place, default=-1, return_dtype=pl.Int64)
     return found.to_numpy()
@@ -163,6 +168,15 @@ class Claim:
     values: dict[str, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Blocks:
+    """The log of a release that was made in blocks of users, as far as the manifest names it."""
+
+    size: int  # users of a block, as they were asked for
+    users: int  # of all blocks
+    digest: str
+
+
 @dataclass(frozen=True, eq=False)
 class Anonymized:
     release: Release
@@ -170,6 +184,7 @@ class Anonymized:
     claim: Claim
     suppressed: Suppressed
     blend: Blend | None = None  # what its profiles weigh beside the average that its catalogue holds
+    blocks: Blocks | None = None  # where it was made in blocks
 
 
 class Method(ABC):
@@ -238,6 +253,16 @@ class Method(ABC):
                 "lower k or bring a larger log"
             )
 
+    def refuse_too_many(self, number: int, what: str = "users") -> None:
+        """Refuse, before any work is done, a log that would take more than 15 minutes or 12 GB."""
+        most = self.info.most_users
+        if most is not None and number > most:
+            some = "anonymize some at a time (--block 20000), or " if self.info.cluster in ("blocks", "counts") else ""
+            raise InputError(
+                f"{self.info.id} takes at most {most:,} {what}, more need above 15 minutes or 12 GB; the log has "
+                f"{number:,}: {some}take another method"
+            )
+
 
 def declared_parameters(method: type[Method]) -> dict[str, Parameter[Value]]:
     """The parameters of a method by attribute, in the order of their declaration, those of its bases first."""
@@ -256,6 +281,7 @@ class ProfileMethod(Method):
     def run(
         self, log: QueryLog, *, profiles: Profiles | None = None, seed: int = 0, progress: Progress = silent
     ) -> Anonymized:
+        self.refuse_too_many(len(log.users))
         made = build_profiles(log, self.knowledge.words) if profiles is None else profiles
         return self.anonymize(made, seed=seed, progress=progress)
 
@@ -270,6 +296,7 @@ class LogMethod(Method):
     def run(
         self, log: QueryLog, *, profiles: Profiles | None = None, seed: int = 0, progress: Progress = silent
     ) -> Anonymized:
+        self.refuse_too_many(len(log.users))
         return self.anonymize(log, seed=seed, progress=progress)
 
 

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymizer.base import CATALOGUE, QUERIES, Anonymized, Claim, Method, Suppressed
+from shoal.anonymizer.base import CATALOGUE, QUERIES, Anonymized, Blocks, Claim, Method, Suppressed
+from shoal.anonymizer.blocks import need_blocks
 from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.parameters import Value
 from shoal.anonymizer.registry import find_method
@@ -21,7 +22,8 @@ from shoal.corpus.version import VERSION
 
 LARGEST = 2**53  # above, a number in JSON is another one in other programs
 PROFILES, MANIFEST, TAXONOMY = "profiles.jsonl", "manifest.json", "taxonomy.tsv"
-PUBLIC = (PROFILES, QUERIES, CATALOGUE, TAXONOMY)  # each with its digest in the manifest
+TABLES = {PROFILES: "profiles.parquet", QUERIES: "queries.parquet"}  # what lies there instead where it is large
+PUBLIC = (PROFILES, QUERIES, CATALOGUE, TAXONOMY, *TABLES.values())  # each with its digest in the manifest
 _LONGEST = 1_000_000  # characters of a manifest
 _HEX = re.compile("[0-9a-f]{64}")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
@@ -86,6 +88,7 @@ class Manifest:
     suppressed: Suppressed
     version: str
     blend: dict[str, float] | None = None  # what a profile and everyone's average weigh where they rank
+    block: int | None = None  # how many users were anonymized at a time, where it was made in blocks
 
     def as_json(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}
@@ -94,24 +97,35 @@ class Manifest:
         return json.dumps(self.as_json(), indent=1, sort_keys=True) + "\n"
 
 
-def make_manifest(made: Anonymized, method: Method, log: QueryLog, seed: int, files: Mapping[str, str]) -> Manifest:
+def make_manifest(
+    made: Anonymized, method: Method, log: QueryLog | None, seed: int, files: Mapping[str, str]
+) -> Manifest:
+    """The manifest of a release of a log, which need not be there where the release was made in blocks of it."""
+    blocks = made.blocks or described_whole(log)
     return Manifest(
         method=method.info.id,
         parameters=dict(method.settings),
         claim=made.claim,
         seed=None if method.info.randomness == "secret" else seed,
         digests={
-            "log": log.digest(),
+            "log": blocks.digest,
             "code": code_digest(method),
             **digests_of(method.knowledge, method.info.sensitive),
             **files,
         },
-        users=len(log.users),
+        users=blocks.users,
         groups=len(made.release),
         suppressed=made.suppressed,
         version=VERSION,
         blend=None if made.blend is None else asdict(made.blend),
+        block=None if made.blocks is None else made.blocks.size,
     )
+
+
+def described_whole(log: QueryLog | None) -> Blocks:
+    """A log that is one block, as far as a manifest names it."""
+    assert log is not None  # what is not made in blocks is made of a log
+    return Blocks(len(log.users), len(log.users), log.digest())
 
 
 def digests_of(knowledge: Knowledge, sensitive: bool) -> dict[str, str]:
@@ -155,7 +169,7 @@ def read_manifest(path: Path, method_of: MethodOf = find_method) -> Manifest:
 
 def _parsed(data: object, method_of: MethodOf) -> Manifest:
     names = {"method", "parameters", "claim", "digests", "users", "groups", "suppressed", "version"}
-    found = keys_of(data, names, frozenset({"seed", "blend"}))
+    found = keys_of(data, names, frozenset({"seed", "blend", "block"}))
     method = method_of(text_of(found["method"]))
     if ("seed" in found) == (method.info.randomness == "secret"):
         raise ValueError("'seed' is there, but must stay secret" if "seed" in found else "'seed' is missing")
@@ -174,7 +188,13 @@ def _parsed(data: object, method_of: MethodOf) -> Manifest:
         suppressed=Suppressed(count_of(suppressed["occurrences"]), count_of(suppressed["users"])),
         version=found["version"],
         blend=_blend(found["blend"], claim["id"]) if "blend" in found else None,
+        block=_block(found["block"], method) if "block" in found else None,
     )
+
+
+def _block(given: object, method: type[Method]) -> int:
+    need_blocks(method.info)
+    return count_of(given, 1)
 
 
 def _blend(given: object, claim: str) -> dict[str, float]:

@@ -10,6 +10,7 @@ from math import inf, nextafter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.parameters import Parameter, number, whole_number
@@ -91,6 +92,13 @@ def noisy_columns(
     passed, count = noisy_counts(epsilon, delta, per_user).release(users[counted], progress)
     progress(1, 1, _STAGE)
     return counted[passed], count
+
+
+def noisy_totals(totals: pl.DataFrame, epsilon: float, delta: float, per_user: int, progress: Progress) -> pl.DataFrame:
+    """The same of what blocks of users counted: the totals that pass with their noise, and what they are then."""
+    some = totals.filter(pl.col("count") > 0)
+    passed, count = noisy_counts(epsilon, delta, per_user).release(some["count"].to_numpy(), progress)
+    return some[passed].with_columns(pl.Series("count", count, dtype=pl.Int64))
 
 
 def counted_users(held: csr_array, per_user: int, seed: int) -> np.ndarray:

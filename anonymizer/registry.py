@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 
 import shoal.anonymizer.methods
 from shoal.anonymizer.base import FAMILIES, LogMethod, Method, MethodInfo, ProfileMethod, declared_parameters
+from shoal.anonymizer.blocks import CountedMethod
 from shoal.anonymizer.parameters import Parameter, Value
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
@@ -53,7 +54,7 @@ def describe(info: MethodInfo) -> dict[str, object]:
         {"name": p.name, "default": p.default, "range": p.range, "more_private": p.more_private, "help": p.help}
         for p in info.parameters
     ]
-    plain = ("id", "title", "paper", "unit", "family", "protects", "does_not_protect", "randomness")
+    plain = ("id", "title", "paper", "unit", "family", "protects", "does_not_protect", "randomness", "most_users")
     return {**{name: getattr(info, name) for name in plain}, "parameters": parameters}
 
 
@@ -99,6 +100,8 @@ def _faults(method: type[Method]) -> Iterator[str]:
         yield "its info lists other parameters than its class declares: declare each once, as an attribute"
     for attribute, parameter in declared.items():
         yield from (f"parameter {attribute}: {fault}" for fault in _faults_of_parameter(attribute, parameter))
+    if method.info.cluster == "counts" and not issubclass(method, CountedMethod):
+        yield 'its info says cluster="counts", but it is no anonymizer.blocks.CountedMethod'
     if isabstract(method):
         yield f"it does not say how to {', '.join(sorted(method.__abstractmethods__))}"
 

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
+from shoal.anonymizer import release_tables
 from shoal.anonymizer.base import (
     CATALOGUE,
     QUERIES,
@@ -34,6 +35,7 @@ from shoal.anonymizer.manifest import (
     MANIFEST,
     PROFILES,
     PUBLIC,
+    TABLES,
     TAXONOMY,
     Manifest,
     check_knowledge,
@@ -75,7 +77,7 @@ class StoredRelease:
         return next((name for name in PUBLIC if self.files.get(name) != digests.get(name)), "")
 
 
-def write_release(folder: Path, made: Anonymized, method: Method, log: QueryLog, seed: int) -> Manifest:
+def write_release(folder: Path, made: Anonymized, method: Method, log: QueryLog | None, seed: int) -> Manifest:
     """Write all files of a release at once: the folder is there whole, or not at all."""
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / MANIFEST).exists())):
         raise InputError(f"{folder} is there already and is no release: name another folder by --out")
@@ -93,10 +95,13 @@ def write_release(folder: Path, made: Anonymized, method: Method, log: QueryLog,
     return manifest
 
 
-def _write_files(folder: Path, made: Anonymized, method: Method, log: QueryLog, seed: int) -> Manifest:
-    _write_profiles(made.release, folder / PROFILES)
+def _write_files(folder: Path, made: Anonymized, method: Method, log: QueryLog | None, seed: int) -> Manifest:
+    if made.release.weights.nnz >= release_tables.LARGE:
+        release_tables.write_profiles_table(made.release, folder / TABLES[PROFILES])
+    else:
+        _write_profiles(made.release, folder / PROFILES)
     if made.release.queries is not None:
-        _write_queries(made.release, folder / QUERIES)
+        _write_queries(made.release, folder)
     if made.release.catalogue is not None:
         _write_catalogue(made.release.catalogue, folder / CATALOGUE)
     if method.knowledge.taxonomy_file is not None:
@@ -130,12 +135,15 @@ def _number(weight: float) -> int | float:
     return int(weight) if weight == int(weight) else float(f"{weight:.9g}")
 
 
-def _write_queries(release: Release, path: Path) -> None:
+def _write_queries(release: Release, folder: Path) -> None:
     queries = release.shares or release.queries
     assert queries is not None
     names = pl.Series(release.pseudonyms, dtype=pl.String).gather(queries.pseudonym)
+    if len(names) >= release_tables.LARGE:
+        release_tables.write_queries_table(names, queries, folder / TABLES[QUERIES])
+        return
     table = {"pseudonym": names, "query": _quoted(queries.query), "count": queries.count, "degree": queries.degree}
-    pl.DataFrame(table).write_csv(path, separator="\t", quote_style="never")
+    pl.DataFrame(table).write_csv(folder / QUERIES, separator="\t", quote_style="never")
 
 
 def _quoted(cells: pl.Series) -> pl.Series:
@@ -174,9 +182,9 @@ def read_release(
     given_one = {} if method is None else {method.info.id: method}
     manifest = read_manifest(folder / MANIFEST, lambda id: given_one.get(id) or find_method(id))
     _check_files(folder, manifest)
-    release = _read_profiles(folder / PROFILES)
-    if (folder / QUERIES).exists():
-        release = _with_queries(release, folder / QUERIES)
+    release = _profiles_in(folder)
+    if (folder / QUERIES).exists() or (folder / TABLES[QUERIES]).exists():
+        release = _with_queries(release, folder)
     if (folder / CATALOGUE).exists():
         release = replace(release, catalogue=_read_catalogue(folder / CATALOGUE))
     if (reads := find_verifier(manifest.claim.id).reads) is not None:
@@ -195,6 +203,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     tree = {TAXONOMY} if TAXONOMY in manifest.digests else set()
     average = {CATALOGUE} if manifest.blend is not None else set()
     public = {PROFILES, *find_verifier(manifest.claim.id).files, *tree, *average}
+    public = {TABLES[name] if TABLES.get(name) in manifest.digests else name for name in public}
     if public != {name for name in PUBLIC if name in manifest.digests}:
         raise InputError(f"{folder / MANIFEST} has not the digests of {', '.join(sorted(public))}: {_REMADE}")
     keyed = {KEY} if find_verifier(manifest.claim.id).keyed else set()
@@ -210,6 +219,16 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
 
 
 _REMADE = "make the release again"
+
+
+def _profiles_in(folder: Path) -> Release:
+    """The published profiles, as text or as a table."""
+    path = folder / TABLES[PROFILES]
+    if not path.exists():
+        return _read_profiles(folder / PROFILES)
+    release = release_tables.read_profiles_table(path)
+    _check_names(release.pseudonyms, release.labels, path)
+    return release
 
 
 def _read_profiles(path: Path) -> Release:
@@ -296,7 +315,17 @@ def _read_tsv(path: Path, *columns: str) -> pl.DataFrame:
         raise InputError(f"{path} is no file of {', '.join(columns)} columns ({reason}): {_REMADE}") from error
 
 
-def _with_queries(release: Release, path: Path) -> Release:
+def _with_queries(release: Release, folder: Path) -> Release:
+    path = folder / TABLES[QUERIES]
+    if path.exists():
+        found = release_tables.read_queries_table(path)
+        numbers = (found["count"].to_numpy(), found["degree"].to_numpy())
+        place = _places(found["pseudonym"], release, path)
+        return replace(release, queries=ReleasedQueries(place, found["query"], *numbers))
+    return _with_query_lines(release, folder / QUERIES)
+
+
+def _with_query_lines(release: Release, path: Path) -> Release:
     table = _read_tsv(path, "pseudonym", "query", "count", "degree")
     numbers = [table[name] for name in ("count", "degree")]
     if not all(column.str.contains(_COUNT).all() for column in numbers):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shoal.anonymizer.base import CATALOGUE, Assignment, Method
+from shoal.anonymizer.blocks import anonymize_in_blocks, cut, described, ordered
 from shoal.anonymizer.claims import Evidence, Verdict, broken, find_verifier, sentence, verify
 from shoal.anonymizer.claims.catalogue import verify_means, verify_terms
 from shoal.anonymizer.manifest import MANIFEST, Manifest, check_sensitive
@@ -21,8 +22,9 @@ from shoal.corpus.searches import Blend
 def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
     """The verdict on a stored release. That it is of another log is no verdict but bad input."""
     manifest = stored.manifest
-    if log.digest() != manifest.digests["log"]:
+    if _digest(log, manifest.block) != manifest.digests["log"]:
         raise InputError("this is another log than the one that was anonymized: give that one by --log")
+    log = log if manifest.block is None else ordered(log)
     check_sensitive(manifest, stored.knowledge)
     if find_verifier(manifest.claim.id).by_topic:
         _need_directory(stored)
@@ -34,6 +36,10 @@ def verify_stored(stored: StoredRelease, log: QueryLog) -> Verdict:
         average = verify_average(evidence)
         return verdict if average.holds else replace(average, sentence=verdict.sentence)
     return verdict
+
+
+def _digest(log: QueryLog, block: int | None) -> str:
+    return log.digest() if block is None else described(cut(log, block), block).digest
 
 
 def _need_directory(stored: StoredRelease) -> None:
@@ -75,7 +81,10 @@ def reproduce(
     _need_directory(stored)
     again = (method or find_method(manifest.method))(stored.knowledge, **manifest.parameters)
     again = again if previous is None else again.after(previous)
-    made = again.run(log, seed=manifest.seed, progress=progress)
+    if manifest.block is None:
+        made = again.run(log, seed=manifest.seed, progress=progress)
+    else:
+        made = anonymize_in_blocks(again, log, manifest.block, seed=manifest.seed, progress=progress)
     if manifest.blend is not None:  # the weights are learned on documents, which are not there
         made = with_average(made, build_profiles(log, stored.knowledge.words), Blend(**manifest.blend))
     with tempfile.TemporaryDirectory() as beside:

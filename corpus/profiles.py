@@ -1,17 +1,23 @@
 """What is a profile? How often each user used each term: one sparse matrix, users x terms, and its vocabulary."""
 
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, update_wrapper
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.tokens import Tokens
 
 if TYPE_CHECKING:
     from shoal.corpus.knowledge.dictionary import Dictionary
+
+T = TypeVar("T")
+_DICTIONARIES = 3  # of one log, those by which something is kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +49,25 @@ class Profiles:
         return replace(self, users=self.users.gather(rows), counts=self.counts[rows])
 
 
+def _kept(make: Callable[[QueryLog, "Dictionary"], T]) -> Callable[[QueryLog, "Dictionary"], T]:
+    """While a log is there, what was made of it by the last few dictionaries is, too; nobody may change it.
+
+    Methods, attacks and measures of one log ask for the same again and again.
+    """
+    made: MutableMapping[QueryLog, dict[Dictionary, T]] = WeakKeyDictionary()
+
+    def once(log: QueryLog, words: "Dictionary") -> T:
+        of_log = made.setdefault(log, {})
+        kept = of_log.pop(words, None)
+        of_log[words] = found = make(log, words) if kept is None else kept  # as the last that was asked for
+        for oldest in list(of_log)[:-_DICTIONARIES]:
+            of_log.pop(oldest, None)
+        return found
+
+    return update_wrapper(once, make)
+
+
+@_kept
 def build_profiles(log: QueryLog, words: "Dictionary") -> Profiles:
     """The profile of every user of the log (an empty row where the dictionary knows nothing they typed)."""
     terms, query_terms = query_term_counts(log, words)
@@ -60,11 +85,28 @@ def build_profiles(log: QueryLog, words: "Dictionary") -> Profiles:
 
 def query_term_counts(log: QueryLog, words: "Dictionary") -> tuple[list[str], csr_array]:
     """How often each distinct query of the log holds each term: the vocabulary and a queries x terms matrix."""
-    tokens = log.tokens
+    return _counts(log.tokens, *_terms_of_log(log, words))
+
+
+def term_counts(tokens: Tokens, words: "Dictionary") -> tuple[list[str], csr_array]:
+    """How often each string holds each term: the vocabulary and a strings x terms matrix."""
+    return _counts(tokens, *_terms(tokens, words))
+
+
+@_kept
+def _terms_of_log(log: QueryLog, words: "Dictionary") -> tuple[list[str], np.ndarray]:
+    return _terms(log.tokens, words)
+
+
+def _terms(tokens: Tokens, words: "Dictionary") -> tuple[list[str], np.ndarray]:
+    """The terms that tokens are, sorted, and which of them each token is, or -1."""
     spelled = [words(token) for token in tokens.vocabulary]
     terms = sorted({term for term in spelled if term is not None})
     number = {term: i for i, term in enumerate(terms)}
-    term_of = np.array([-1 if term is None else number[term] for term in spelled], dtype=np.int32)
+    return terms, np.array([-1 if term is None else number[term] for term in spelled], dtype=np.int32)
+
+
+def _counts(tokens: Tokens, terms: list[str], term_of: np.ndarray) -> tuple[list[str], csr_array]:
     ids = term_of[tokens.ids] if len(terms) else np.full(len(tokens.ids), -1, dtype=np.int32)
     kept = ids >= 0
     start = np.concatenate([[0], np.cumsum(kept)])[tokens.start]

@@ -172,30 +172,34 @@ def log_from_codes(
     if not _sorted_by(user, time):
         order = np.lexsort((user,)) if (time == NO_TIME).any() else np.lexsort((time, user))
         user, query, time, url = user[order], query[order], time[order], url[order]
-    clicked = url >= 0
-    # AOL writes one row for every click on the same answer: same user, query and second, each with its url.
-    again = np.zeros(len(user), dtype=bool)
-    again[1:] = (
-        clicked[1:]
-        & clicked[:-1]
-        & (user[1:] == user[:-1])
-        & (query[1:] == query[:-1])
-        & (time[1:] == time[:-1])
-        & (time[1:] != NO_TIME)
-    )
-    event_of_row = np.cumsum(~again) - 1
-    start = np.searchsorted(user[~again], np.arange(len(users) + 1)).astype(np.int64)
+    clicked = np.flatnonzero(url >= 0)
+    again = clicked[1:][_one_answer(clicked, user, query, time)]
+    kept = np.ones(len(user), dtype=bool)
+    kept[again] = False
+    user, query, time = (column if not len(again) else column[kept] for column in (user, query, time))
     return QueryLog(
         users,
         queries,
         urls,
-        start,
-        query[~again].astype(np.int32),
-        time[~again].astype(np.int64),
-        event_of_row[clicked].astype(np.int64),
-        url[clicked].astype(np.int32),
+        np.searchsorted(user, np.arange(len(users) + 1)).astype(np.int64),
+        query.astype(np.int32, copy=False),
+        time.astype(np.int64, copy=False),
+        clicked - np.searchsorted(again, clicked, side="right"),
+        url[clicked].astype(np.int32, copy=False),
         people,
     )
+
+
+def _one_answer(clicked: np.ndarray, user: np.ndarray, query: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Whether a click is on the same answer as the one before it, in rows of clicks.
+
+    AOL writes one row for every click on the same answer: same user, query and second, each with its url.
+    """
+    row, before = clicked[1:], clicked[:-1]
+    same = (row == before + 1) & (time[row] != NO_TIME)
+    for column in (user, query, time):
+        same &= column[row] == column[before]
+    return same
 
 
 def _by_first_use(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -208,8 +212,8 @@ def _by_first_use(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sorted_by(user: np.ndarray, time: np.ndarray) -> bool:
-    step = np.diff(user)
-    return bool(np.all(step >= 0) and np.all((step > 0) | (np.diff(time) >= 0)))
+    in_time = (time[1:] >= time[:-1]) & (user[1:] == user[:-1])
+    return bool(np.all(in_time | (user[1:] > user[:-1])))
 
 
 def factorize(strings: pl.Series) -> tuple[pl.Series, np.ndarray]:

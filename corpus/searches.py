@@ -4,13 +4,30 @@ A method chooses by both what re-ranks the search (`Method.choose`). All profile
 the documents, the columns of their vectors, so that what is chosen can rank at once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
+
+
+class WordSpace(Protocol):
+    """The space of the documents: a column per word form, a row per document. Wherever it lies, parts are asked for."""
+
+    @property
+    def width(self) -> int: ...
+
+    def rows(self, documents: np.ndarray) -> csr_array:
+        """The vectors of some documents."""
+
+    def columns(self, words: Iterable[str]) -> Mapping[str, int]:
+        """The column of each of these words that the documents hold, spelled as its form or not; maybe of others."""
+
+    def names(self, columns: Sequence[int] | np.ndarray) -> list[str]:
+        """The form of each column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,22 +35,21 @@ class Search:
     """A query and its candidates, the engine's best first: what the server knows before anybody said anything."""
 
     query: str
-    documents: np.ndarray  # rows of `vectors`
-    vectors: csr_array  # of all documents x word forms
-    forms: Sequence[str]  # of each column
-    column: Mapping[str, int]  # of every word that the documents hold, spelled as its form or not
+    documents: np.ndarray  # rows of the space
+    space: WordSpace
 
     @cached_property
     def candidates(self) -> csr_array:
         """The vectors of the candidates, read when a method first asks for them."""
-        return csr_array(self.vectors[self.documents])
+        return csr_array(self.space.rows(self.documents))
 
     def row(self, weights: Mapping[str, float]) -> csr_array:
         """A profile of some words; those that no document holds are left out."""
-        held = [word for word in weights if word in self.column]
-        columns = np.array([self.column[word] for word in held], dtype=np.int64)
+        column = self.space.columns(weights)
+        held = [word for word in weights if word in column]
+        columns = np.array([column[word] for word in held], dtype=np.int64)
         values = np.array([weights[word] for word in held], dtype=float)
-        row = csr_array((values, columns, [0, len(held)]), shape=(1, len(self.forms)))
+        row = csr_array((values, columns, [0, len(held)]), shape=(1, self.space.width))
         row.sum_duplicates()
         return row
 

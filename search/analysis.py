@@ -28,6 +28,10 @@ class Occurrences:
     def lengths(self) -> np.ndarray:
         return np.diff(self.start).astype(np.int32)
 
+    def words(self, forms: np.ndarray, i: int) -> str:
+        """The forms of one document, joined by spaces."""
+        return " ".join(forms[self.ids[self.start[i] : self.start[i + 1]]])
+
     def documents(self) -> np.ndarray:
         """The document of each occurrence."""
         return np.repeat(np.arange(len(self.start) - 1, dtype=np.int32), np.diff(self.start))

@@ -1,7 +1,8 @@
 """What does document i say? Titles, texts, addresses and dates by position, read from mapped files."""
 
 import mmap
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +40,35 @@ def _write_column(folder: Path, name: str, strings: Sequence[str]) -> None:
     np.save(folder / f"{name}.npy", start)
 
 
-class DocumentStore:
-    """The documents of an index. Holds no text in memory; a text is read when it is asked for."""
+class Store(ABC):
+    """The documents of an index by position, wherever they lie; in the order of the corpus when all are asked for."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, i: int) -> Document: ...
+
+    def __iter__(self) -> Iterator[Document]:
+        return (self[i] for i in range(len(self)))
+
+    def about(self, i: int) -> tuple[str, str, str]:
+        """What a list shows of a document besides its text: title, address and date."""
+        found = self[i]
+        return found.title, found.url, found.date
+
+    def title(self, i: int) -> str:
+        return self[i].title
+
+    def text(self, i: int) -> str:
+        return self[i].text
+
+    def id(self, i: int) -> str:
+        return self[i].id
+
+
+class DocumentStore(Store):
+    """Documents in files. Holds no text in memory; a text is read when it is asked for."""
 
     def __init__(self, folder: Path) -> None:
         self._columns = {name: StringColumn(folder, name) for name in COLUMNS}
@@ -53,6 +81,10 @@ class DocumentStore:
 
     def title(self, i: int) -> str:
         return self._columns["title"][i]
+
+    def about(self, i: int) -> tuple[str, str, str]:
+        title, url, date = (self._columns[name][i] for name in ("title", "url", "date"))
+        return title, url, date
 
     def text(self, i: int) -> str:
         return self._columns["text"][i]

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from shoal.search.engines.base import Engine
 from shoal.search.rerank import Ranking
-from shoal.search.vectors import DocumentVectors
+from shoal.search.vectors import Vectors
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def explain(
     query: str,
     engine: Engine,
     profile: sp.csr_matrix,
-    vectors: DocumentVectors,
+    vectors: Vectors,
     everyone: sp.csr_matrix | None = None,
 ) -> Explanation:
     """The parts of the result at a rank (1 is the best). Profile, vectors and average are those of the ranking."""
@@ -53,16 +53,15 @@ def _engine_parts(parts: list[tuple[str, float]], share: float) -> tuple[tuple[s
 
 
 def _profile_parts(
-    document: int, profile: sp.csr_matrix, vectors: DocumentVectors, weight: float
+    document: int, profile: sp.csr_matrix, vectors: Vectors, weight: float
 ) -> tuple[tuple[str, float], ...]:
     """What each term gives to the cosine, times what a cosine weighs among these candidates."""
-    row, norm = vectors.matrix[[document]], np.sqrt((profile.data**2).sum())
+    row, norm = vectors.rows(np.array([document])), np.sqrt((profile.data**2).sum())
     shared, in_row, in_profile = np.intersect1d(row.indices, profile.indices, return_indices=True)
     if norm == 0 or weight == 0:
         return ()
     values = weight * row.data[in_row] * profile.data[in_profile] / norm
-    names = [vectors.terms[column] for column in shared]
-    return _largest_first(list(zip(names, values.tolist(), strict=True)))
+    return _largest_first(list(zip(vectors.names(shared), values.tolist(), strict=True)))
 
 
 def _largest_first(parts: list[tuple[str, float]]) -> tuple[tuple[str, float], ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.corpus.documents import Documents, load_documents
+from shoal.corpus.documents import Documents, load_documents, read_documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.progress import Progress, silent
@@ -20,16 +20,18 @@ from shoal.corpus.store.fetch import data_set
 from shoal.corpus.store.folders import alone, cache_folder
 from shoal.corpus.store.ir_datasets import documents_file, is_ir_dataset
 from shoal.search.analysis import Analysis, analyse
-from shoal.search.document_store import DocumentStore, write_store
-from shoal.search.engines import tantivy, whoosh
+from shoal.search.document_store import DocumentStore, Store, write_store
+from shoal.search.engines import opensearch, tantivy, whoosh
 from shoal.search.engines.base import Engine
 from shoal.search.lexicon import load_lexicon
-from shoal.search.vectors import DocumentVectors, load_vectors, make_vectors, save_vectors
+from shoal.search.vectors import Vectors, load_vectors, make_vectors, save_vectors
 
 # Raised whenever an older index could not be read any more, or would be read as something else.
 FORMAT = 2
-ENGINES = ("whoosh", "tantivy")
-# Above this many documents "auto" takes tantivy.
+ENGINES = ("whoosh", "tantivy", opensearch.NAME)
+# Names the engine in the environment, for who leaves it at "auto".
+ENGINE = "SHOAL_ENGINE"
+# Above this many documents "auto" takes tantivy: there Whoosh comes to a fifth of the time of a page.
 LARGE = 50_000
 _BUILDERS = {"whoosh": whoosh.build, "tantivy": tantivy.build}
 _OPENERS = {"whoosh": whoosh.WhooshEngine, "tantivy": tantivy.TantivyEngine}
@@ -43,8 +45,8 @@ class Index:
     name: str
     engine_name: str
     engine: Engine
-    vectors: DocumentVectors
-    documents: DocumentStore
+    vectors: Vectors
+    documents: Store
     meta: dict[str, Any]
 
     def __len__(self) -> int:
@@ -70,6 +72,8 @@ def build_index(documents: Documents, folder: str | Path, engine: str = "auto", 
 
     Who has the old one open goes on reading it. A killed build leaves the old one, or the new one.
     """
+    if engine == opensearch.NAME:
+        raise InputError("OpenSearch keeps its index in a cluster, not in a folder: give whoosh or tantivy")
     with only_builder(Path(folder), progress):
         _build(documents, Path(folder), engine, "", progress)
 
@@ -146,7 +150,11 @@ def _open_version(version: Path) -> Index:
 
 def index_for(name_or_path: str | Path, progress: Progress = silent, engine: str = "auto") -> Index:
     """The index of a data set or of a JSON-lines file, built if there is none of it, as it is now, in the cache."""
+    if engine == "auto":
+        engine = os.environ.get(ENGINE, "") or "auto"
     choose_engine(engine, 0)
+    if engine == opensearch.NAME:
+        return _index_in_cluster(name_or_path, progress)
     label, source = _source(name_or_path)
     folder = cache_folder() / "indexes" / f"{label}-{engine}-{FORMAT}"
     if (index := _open_if_of(source, folder, progress)) is not None:
@@ -157,6 +165,31 @@ def index_for(name_or_path: str | Path, progress: Progress = silent, engine: str
             return index
         _build(load_documents(name_or_path, progress), folder, engine, source, progress)
     return open_index(folder)
+
+
+def _index_in_cluster(name_or_path: str | Path, progress: Progress) -> Index:
+    """The same in a search cluster, where every machine that serves it finds it."""
+    label, source = _source(name_or_path, by_content=True)
+    cluster = opensearch.connect(opensearch.Address.of_environment())
+    alias, lock = f"shoal-{label}-{FORMAT}", cache_folder() / "indexes" / f"{label}-{opensearch.NAME}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with alone(lock, "waiting for another process that builds this index", progress):
+        index = open_in_cluster(cluster, alias)
+        if index is None or index.meta["source"] != source:
+            about = {"engine": opensearch.NAME, "reason": f"{opensearch.NAME}, as asked for", "source": source}
+            about["name"] = read_documents(name_or_path, progress)[0]
+            opensearch.build(cluster, alias, lambda: read_documents(name_or_path)[1], about, progress)
+            index = open_in_cluster(cluster, alias)
+    assert index is not None
+    return index
+
+
+def open_in_cluster(cluster: opensearch.Cluster, alias: str) -> Index | None:
+    """The index that an alias names; None where there is none."""
+    opened = opensearch.open_alias(cluster, alias)
+    if opened is None:
+        return None
+    return Index(opened.meta["name"], opensearch.NAME, opened.engine, opened.vectors, opened.documents, opened.meta)
 
 
 def _open_if_of(source: str, folder: Path, progress: Progress = silent) -> Index | None:
@@ -170,8 +203,11 @@ def _open_if_of(source: str, folder: Path, progress: Progress = silent) -> Index
     return index if index.meta["source"] == source else None
 
 
-def _source(name_or_path: str | Path) -> tuple[str, str]:
-    """A name for the index of a corpus, and what changes whenever the corpus does. Reads no document."""
+def _source(name_or_path: str | Path, by_content: bool = False) -> tuple[str, str]:
+    """A name for the index of a corpus, and what changes whenever the corpus does. Reads no document.
+
+    A file changes with its date, or, for several machines that each have a copy, with its content alone.
+    """
     if str(name_or_path) in CORPORA:
         return str(name_or_path), data_set(str(name_or_path)).version
     path = documents_file(str(name_or_path)) if is_ir_dataset(name_or_path) else Path(name_or_path).expanduser()
@@ -179,6 +215,9 @@ def _source(name_or_path: str | Path) -> tuple[str, str]:
         raise InputError(
             f"no corpus {str(name_or_path)!r}; give the path of a JSON-lines file or one of: {', '.join(CORPORA)}"
         )
+    if by_content:
+        digest = _digest(path)
+        return f"file-{digest[:16]}", digest
     state = path.stat()
     name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
     return f"file-{name}", f"{state.st_size} bytes, changed {state.st_mtime_ns}"

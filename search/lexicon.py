@@ -1,6 +1,7 @@
 """Which form does the index give to a word, and which words does the corpus hold?"""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +15,41 @@ from shoal.search.query import Clause
 Lemmas = Callable[[list[str]], list[str | None]]
 
 
+class WordForms(ABC):
+    """What an engine knows of words: the form of each, how a form is spelled, which are common."""
+
+    @abstractmethod
+    def known(self, words: Iterable[str]) -> dict[str, str]:
+        """The form of each of these words or forms that the corpus holds."""
+
+    @abstractmethod
+    def spellings(self, form: str) -> list[str]:
+        """The words of the corpus that have this form."""
+
+    @abstractmethod
+    def commonest(self, most: int) -> Iterator[str]:
+        """The words that no more than `most` documents hold, the commonest first."""
+
+    def resolve(self, clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+        """The clauses in index forms, without those that no document can match."""
+        form = self._forms(dict.fromkeys(word for clause in clauses for word in clause.words))
+        held = [clause for clause in clauses if all(word in form for word in clause.words)]
+        return tuple(
+            dict.fromkeys(replace(clause, words=tuple(form[word] for word in clause.words)) for clause in held)
+        )
+
+    def _forms(self, words: Iterable[str]) -> dict[str, str]:
+        """The form of each word; of a plural that no document spells out, that of its lemma, which some may hold."""
+        form = self.known(words)
+        lemmas = {word: lemma for word in words if word not in form and (lemma := load_wordnet().lemma(word))}
+        if lemmas:
+            held = self.known(lemmas.values())
+            form |= {word: held[lemma] for word, lemma in lemmas.items() if lemma in held}
+        return form
+
+
 @dataclass(frozen=True)
-class Lexicon:
+class Lexicon(WordForms):
     """Every word of the corpus, sorted, and its form: the noun lemma if WordNet knows one, else the word."""
 
     words: list[str]
@@ -30,13 +64,13 @@ class Lexicon:
         ids.update({form: i for i, form in enumerate(self.forms)})
         return ids
 
-    def form(self, word: str) -> str | None:
-        """The form under which the index holds a word; None when no document has it."""
-        found = self.ids.get(word)
-        if found is None:
-            # A plural that no document spells out still has a lemma that some may hold.
-            found = self.ids.get(load_wordnet().lemma(word) or word)
-        return None if found is None else self.forms[found]
+    def known(self, words: Iterable[str]) -> dict[str, str]:
+        return {word: self.forms[found] for word in words if (found := self.ids.get(word)) is not None}
+
+    def commonest(self, most: int) -> Iterator[str]:
+        held = self.document_frequency
+        fit = np.flatnonzero((held <= most) & (held > 0))
+        return (self.words[i] for i in fit[np.lexsort((fit, -held[fit]))].tolist())
 
     @cached_property
     def _by_form(self) -> tuple[np.ndarray, np.ndarray]:
@@ -46,20 +80,9 @@ class Lexicon:
         )
 
     def spellings(self, form: str) -> list[str]:
-        """The words of the corpus that have this form."""
         order, start = self._by_form
         number = self.ids[form]
         return [self.words[i] for i in order[start[number] : start[number + 1]]]
-
-    def resolve(self, clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
-        """The clauses in index forms, without those that no document can match."""
-        resolved = []
-        for clause in clauses:
-            forms = [self.form(word) for word in clause.words]
-            known = tuple(form for form in forms if form is not None)
-            if len(known) == len(forms):
-                resolved.append(replace(clause, words=known))
-        return tuple(dict.fromkeys(resolved))
 
     def save(self, folder: Path) -> None:
         (folder / "words.txt").write_text("\n".join(self.words), encoding="utf-8")

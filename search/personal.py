@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.corpus.searches import Blend, Chooser
+from shoal.corpus.searches import Blend, Chooser, Search
 from shoal.search.engines.base import Candidates
 from shoal.search.explain import Explanation, explain
 from shoal.search.index import Index
@@ -48,6 +48,7 @@ class Found:
     profiles: dict[str, csr_array]
     rankings: dict[str, Ranking]
     seconds: dict[str, float]  # what the engine and the re-ranking took
+    vectors: csr_array  # of the candidates, in the engine's order
     averages: Mapping[str, Average] = field(default_factory=dict)  # beside which profiles ranked
 
     def __len__(self) -> int:
@@ -114,17 +115,19 @@ def rank(
     """The same of candidates that are there already."""
     started = perf_counter()
     here = index.vectors.search(query, candidates.documents)
-    rows = {PLAIN: csr_array((1, index.vectors.matrix.shape[1]), dtype=np.float64)}
+    rows = {PLAIN: csr_array((1, index.vectors.width), dtype=np.float64)}
     rows |= {name: given(here) if callable(given) else given for name, given in (profiles or {}).items()}
     beside = dict(averages or {})
     nobody = Average(rows[PLAIN], Blend(DEFAULT_WEIGHT))
-    rankings = {name: _ranked(candidates, row, index, weight, beside.get(name, nobody)) for name, row in rows.items()}
-    return Found(query, index, rows, rankings, {"rerank": perf_counter() - started}, beside)
+    rankings = {
+        name: _ranked(candidates, row, here, index, weight, beside.get(name, nobody)) for name, row in rows.items()
+    }
+    return Found(query, index, rows, rankings, {"rerank": perf_counter() - started}, here.candidates, beside)
 
 
 def _ranked(
-    candidates: Candidates, profile: csr_array, index: Index, weight: float | None, average: Average
+    candidates: Candidates, profile: csr_array, here: Search, index: Index, weight: float | None, average: Average
 ) -> Ranking:
     blend = average.blend if weight is None else average.blend.with_profile(weight)
     blend = blend if profile.nnz else blend.without_profile()
-    return rerank(candidates, profile, index.vectors, blend, average.row)
+    return rerank(candidates, profile, index.vectors, blend, average.row, here.candidates)

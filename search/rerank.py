@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from shoal.corpus.errors import InputError
 from shoal.corpus.searches import Blend
 from shoal.search.engines.base import Candidates
-from shoal.search.vectors import DocumentVectors
+from shoal.search.vectors import Vectors
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,21 @@ class Ranking:
 def rerank(
     candidates: Candidates,
     profile: sp.csr_matrix,
-    vectors: DocumentVectors,
+    vectors: Vectors,
     blend: Blend = Blend(1.0),  # noqa: B008, which is frozen
     everyone: sp.csr_matrix | None = None,
+    rows: sp.csr_matrix | None = None,
 ) -> Ranking:
     """The candidates by the engine's order, a profile and everyone's average, rows in the space of the documents.
 
-    Ties keep the engine's order.
+    Ties keep the engine's order. Who has the vectors of the candidates already gives them as `rows`.
     """
     if not (0 <= blend.profile <= 1 and blend.everyone >= 0 and blend.engine >= -1e-9):
         raise InputError(f"the weight of the profile is {blend.profile}; give a number from 0 (engine) to 1 (profile)")
     documents, engine = candidates.documents, engine_order(candidates.documents)
-    cosine = cosines(documents, profile, vectors)
-    average = np.zeros(len(documents)) if everyone is None else cosines(documents, everyone, vectors)
+    found = vectors.rows(documents) if rows is None else rows
+    cosine = row_cosines(found, profile)
+    average = np.zeros(len(documents)) if everyone is None else row_cosines(found, everyone)
     scores = blended(engine, cosine, average, blend)
     order = best_first(scores)
     return Ranking(documents[order], scores[order], engine[order], cosine[order], average[order], blend)
@@ -74,35 +76,19 @@ def blended(order: np.ndarray, profile: np.ndarray, everyone: np.ndarray, blend:
     return blend.engine * order + blend.profile * scaled(profile) + blend.everyone * scaled(everyone)
 
 
-def cosines(documents: np.ndarray, profile: sp.csr_matrix, vectors: DocumentVectors) -> np.ndarray:
-    """The cosine of each document with one profile (a row); 0 where either is empty.
+def cosines(documents: np.ndarray, profile: sp.csr_matrix, vectors: Vectors) -> np.ndarray:
+    """The cosine of each document with one profile (a row); 0 where either is empty. Only their rows are read."""
+    return row_cosines(vectors.rows(documents), profile)
 
-    Only the rows of these documents are read, and the dense profile is zeroed memory of which few cells are
-    touched: neither the size of the corpus nor that of the vocabulary matters.
+
+def row_cosines(rows: sp.csr_matrix, profile: sp.csr_matrix) -> np.ndarray:
+    """The same of documents whose vectors are there already.
+
+    The dense profile is zeroed memory of which few cells are touched: the size of the vocabulary does not matter.
     """
     norm = np.sqrt((profile.data**2).sum())
-    if not len(documents) or norm == 0:
-        return np.zeros(len(documents))
-    dense = np.zeros(vectors.matrix.shape[1])
+    if not rows.shape[0] or norm == 0:
+        return np.zeros(rows.shape[0])
+    dense = np.zeros(rows.shape[1])
     dense[profile.indices] = profile.data / norm
-    return np.asarray(vectors.matrix[documents] @ dense)
-
-
-def many_cosines(
-    documents: np.ndarray, profile_of: np.ndarray, profiles: sp.csr_matrix, vectors: DocumentVectors
-) -> np.ndarray:
-    """For many queries at once: the cosine of each candidate with the profile that its query is asked under.
-
-    Row q holds the candidates of query q, padded with -1, and is asked under row profile_of[q] of `profiles`, which
-    are in the space of the documents. The padding has -1, so that it stays at the end.
-    """
-    result = np.full(documents.shape, -1.0)
-    used, begin = np.unique(np.sort(profile_of), return_index=True)
-    by_profile = np.split(np.argsort(profile_of, kind="stable"), begin[1:])
-    for profile, queries in zip(used.tolist(), by_profile, strict=True):
-        block = documents[queries]
-        different, place = np.unique(block[block >= 0], return_inverse=True)
-        values = np.full(block.shape, -1.0)
-        values[block >= 0] = cosines(different, profiles[[profile]], vectors)[place]
-        result[queries] = values
-    return result
+    return np.asarray(rows @ dense)

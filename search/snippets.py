@@ -1,17 +1,18 @@
 """Which passage of a document shows why it was found?"""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from operator import itemgetter
+from typing import NamedTuple
 
-from shoal.search.lexicon import Lexicon
+from shoal.search.lexicon import WordForms
 from shoal.search.query import Clause
 
 WIDTH = 220
 # A text of megabytes is looked at up to here, so that a snippet never takes long.
 LONGEST_TEXT = 100_000
 MOST_HITS = 500
+_JOINTS = "-'’"  # what makes one word of two
 _SPACE = re.compile(r"\s+")
 
 
@@ -31,17 +32,25 @@ class Snippet:
         return "".join(piece.text for piece in self.pieces)
 
 
-@dataclass(frozen=True)
-class _Hit:
+class _Hit(NamedTuple):
     begin: int
     end: int
     form: str
 
 
-def make_snippet(text: str, clauses: tuple[Clause, ...], lexicon: Lexicon) -> Snippet:
+Spelled = tuple[tuple[str, str], ...]  # words of the corpus, each with its form
+
+
+def spelled_words(clauses: tuple[Clause, ...], lexicon: WordForms) -> Spelled:
+    """The words of a query in every spelling of their forms: what is looked for in each document that it finds."""
+    forms = sorted({form for clause in clauses for form in clause.words})
+    return tuple((word, form) for form in forms for word in lexicon.spellings(form))
+
+
+def make_snippet(text: str, words: Spelled) -> Snippet:
     """The passage of about WIDTH characters that holds most different words of the query."""
     text = text[:LONGEST_TEXT]
-    hits = _hits(text, clauses, lexicon)
+    hits = _hits(text, words)
     begin, end = _passage(text, hits)
     pieces = [Piece("… ", False)] if begin else []
     here = begin
@@ -53,28 +62,30 @@ def make_snippet(text: str, clauses: tuple[Clause, ...], lexicon: Lexicon) -> Sn
     return Snippet(tuple(piece for piece in pieces if piece.text))
 
 
-def _hits(text: str, clauses: tuple[Clause, ...], lexicon: Lexicon) -> list[_Hit]:
+def _hits(text: str, words: Spelled) -> list[_Hit]:
     """The words of the query where they stand in the text, in any spelling of their form."""
     lowered = _lowered(text)
-    forms = sorted({form for clause in clauses for form in clause.words})
-    spelled = [(word, form) for form in forms for word in lexicon.spellings(form)]
-    hits = [hit for word, form in spelled for hit in islice(_finds(lowered, word, form), MOST_HITS)]
-    return sorted(hits, key=lambda hit: hit.begin)[:MOST_HITS]
+    hits: list[_Hit] = []
+    for word, form in words:
+        begin, found, most = lowered.find(word), len(hits), len(hits) + MOST_HITS
+        while begin >= 0 and found < most:
+            end = begin + len(word)
+            if not _is_part(lowered, begin, end):
+                hits.append(_Hit(begin, end, form))
+                found += 1
+            begin = lowered.find(word, end)
+    hits.sort(key=itemgetter(0))
+    return hits[:MOST_HITS]
 
 
-def _finds(lowered: str, word: str, form: str) -> Iterator[_Hit]:
-    begin = lowered.find(word)
-    while begin >= 0:
-        end = begin + len(word)
-        # The tokenizer decides whether this is a word or a part of one ("wine" in "wine-red").
-        if (begin == 0 or not _joins(lowered[max(0, begin - 2) : begin][::-1])) and not _joins(lowered[end : end + 2]):
-            yield _Hit(begin, end, form)
-        begin = lowered.find(word, end)
-
-
-def _joins(beside: str) -> bool:
-    """Whether the two characters beside a word, the nearer first, make it a part of a longer one."""
-    return bool(beside) and (beside[0].isalnum() or (beside[0] in "-'’" and beside[1:].isalnum()))
+def _is_part(lowered: str, begin: int, end: int) -> bool:
+    """Whether what stands beside a word makes it a part of a longer one, to the tokenizer ("wine" in "wine-red")."""
+    before, after = lowered[begin - 1] if begin else " ", lowered[end : end + 1]
+    if before.isalnum() or after.isalnum():
+        return True
+    if before in _JOINTS and begin > 1 and lowered[begin - 2].isalnum():
+        return True
+    return after != "" and after in _JOINTS and lowered[end + 1 : end + 2].isalnum()
 
 
 def _lowered(text: str) -> str:
@@ -92,6 +103,8 @@ def _passage(text: str, hits: list[_Hit]) -> tuple[int, int]:
         last = max(last, i)
         while last < len(hits) and hits[last].end <= hit.begin + WIDTH:
             last += 1
+        if last - i < best[0]:
+            continue  # fewer words than are in the best one so far
         value = (len({h.form for h in hits[i:last]}), last - i)
         if value > best:
             best, best_begin = value, hit.begin
@@ -107,4 +120,6 @@ def _word_begin(text: str, near: int) -> int:
 
 
 def _one_line(text: str) -> str:
+    if text.isprintable() and "  " not in text:  # a blank is the only white space that can be printed
+        return text
     return _SPACE.sub(" ", text)

@@ -1,5 +1,6 @@
 """Did the searcher mean another word? The nearest words of the corpus, the commoner the better."""
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from functools import cached_property
 
@@ -15,7 +16,33 @@ MOST_WORDS = 4
 FAR_COMMONER = 50
 
 
-class Speller:
+class Spelling(ABC):
+    """What may have been meant by a query. An engine says which word of the corpus is the nearest to another."""
+
+    @abstractmethod
+    def nearest(self, word: str) -> str | None:
+        """The word at the smallest edit distance (1, or 2 for longer words); among equals the commonest.
+
+        Documents have misspellings too: a word that they hold is exchanged only for one that is far commoner.
+        """
+
+    def suggest(self, query: str) -> str | None:
+        words = dict.fromkeys(word for clause in parse_query(query) for word in clause.words)
+        doubtful = [word for word in words if word not in STOP_WORDS and load_wordnet().lemma(word) is None]
+        better = {word: near for word in doubtful[:MOST_WORDS] if (near := self.nearest(word))}
+        return _replace(query[:MAX_CHARACTERS], better) if better else None
+
+
+def can_be_corrected(word: str) -> bool:
+    return SHORTEST <= len(word) <= LONGEST and not any(letter.isdigit() for letter in word)
+
+
+def reach_of(word: str, known: int) -> int:
+    """By how many edits a word may have become this one, which so many documents hold as it is."""
+    return 1 if known or len(word) < 5 else 2
+
+
+class Speller(Spelling):
     """Compares a word with the whole vocabulary at once; the tables are made at the first question."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -31,22 +58,12 @@ class Speller:
         codes = words.view(np.uint32).reshape(len(words), LONGEST)
         return codes, np.char.str_len(words), _letters(codes), lexicon.document_frequency[fits]
 
-    def suggest(self, query: str) -> str | None:
-        words = dict.fromkeys(word for clause in parse_query(query) for word in clause.words)
-        doubtful = [word for word in words if word not in STOP_WORDS and load_wordnet().lemma(word) is None]
-        better = {word: near for word in doubtful[:MOST_WORDS] if (near := self.nearest(word))}
-        return _replace(query[:MAX_CHARACTERS], better) if better else None
-
     def nearest(self, word: str) -> str | None:
-        """The word at the smallest edit distance (1, or 2 for longer words); among equals the commonest.
-
-        Documents have misspellings too: a word that they hold is exchanged only for one that is far commoner.
-        """
-        if not SHORTEST <= len(word) <= LONGEST or any(letter.isdigit() for letter in word):
+        if not can_be_corrected(word):
             return None
         codes, lengths, letters, frequency = self._tables
         known = self._frequency(word)
-        reach = 1 if known or len(word) < 5 else 2
+        reach = reach_of(word, known)
         # One edit adds or takes at most two letters from the set of letters used.
         differ = np.bitwise_count(letters ^ _letters(np.array([[ord(letter) for letter in word]]))[0])
         near = np.flatnonzero(

@@ -80,7 +80,7 @@ class Corpus:
     @cached_property
     def places(self) -> dict[str, int]:
         """Where each document stands, by its name in TREC runs."""
-        return {field(self.index.documents.id(place)): place for place in range(len(self))}
+        return {field(document.id): place for place, document in enumerate(self.index.documents)}
 
     def __repr__(self) -> str:
         return f"Corpus({self.index.name}, {counted(len(self), 'document')}, {self.index.engine_name})"

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Assignment, Claim, Method, Release, Suppressed
+from shoal.anonymizer.base import Anonymized, Assignment, Blocks, Claim, Method, Release, Suppressed
 from shoal.anonymizer.base import profile_of as published_row
+from shoal.anonymizer.blocks import anonymize_in_blocks, ordered
 from shoal.anonymizer.claims import Evidence, Verdict, verify
 from shoal.anonymizer.manifest import MANIFEST, Manifest
 from shoal.anonymizer.registry import make_method
@@ -119,6 +120,7 @@ class Made:
     log: QueryLog | None = None
     stored: StoredRelease | None = None  # where it was read from a folder
     blend: Blend | None = None  # what its profiles weigh where they rank, if that was learned
+    blocks: Blocks | None = None  # where it was made in blocks of users
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value}" for name, value in self.method.settings.items())
@@ -159,7 +161,7 @@ class Made:
         return replace(self, release=learned.release, blend=learned.blend)
 
     def _anonymized(self) -> Anonymized:
-        return Anonymized(self.release, self.assignment, self.claim, self.suppressed, self.blend)
+        return Anonymized(self.release, self.assignment, self.claim, self.suppressed, self.blend, self.blocks)
 
     def _chooser(self, user: str, row: csr_array, log: QueryLog | None, index: Index) -> Chooser:
         """What the method uses for a search, on a device that knows its own person where the log is there."""
@@ -175,6 +177,7 @@ class Made:
         known = self._log(log)
         if self.stored is not None:
             return verify_stored(self.stored, known)
+        known = known if self.blocks is None else ordered(known)
         return verify(
             self.claim, Evidence(self.release, self.assignment, self.suppressed, known, self.method.knowledge)
         )
@@ -229,11 +232,13 @@ def anonymize(
     seed: int | None = None,
     knowledge: Knowledge | None = None,
     progress: Progress | None = None,
+    users_per_block: int | None = None,
     **settings: Any,
 ) -> Made:
     """A release of a log by a method of `shoal methods`, with its parameters by their names.
 
-    The seed is 0 where none is given; of a method whose randomness stays secret, nobody may choose it.
+    The seed is 0 where none is given; of a method whose randomness stays secret, nobody may choose it. With
+    `users_per_block` the log is cut into blocks of so many users, each anonymized alone, as a cluster does it.
 
     >>> made = shoal.anonymize(log, "random", k=2, seed=0)
     >>> made
@@ -244,8 +249,12 @@ def anonymize(
     chosen = make_method(method, settings, knowledge) if isinstance(method, str) else method
     drawn = chosen.seed_for(seed)
     with bar(progress) as told:
-        made = chosen.run(log, seed=drawn, progress=told)
-    return Made(made.release, made.assignment, made.claim, made.suppressed, chosen, drawn, log)
+        if users_per_block is None:
+            made = chosen.run(log, seed=drawn, progress=told)
+        else:
+            made = anonymize_in_blocks(chosen, log, users_per_block, seed=drawn, progress=told)
+    parts = (made.release, made.assignment, made.claim, made.suppressed)
+    return Made(*parts, chosen, drawn, log, blocks=made.blocks)
 
 
 def load(folder: str | Path, log: QueryLog | None = None, *, knowledge: Knowledge | None = None) -> Made:

@@ -81,7 +81,7 @@ def test_what_is_not_run_is_at_least_a_command_that_there_is(page: Path) -> None
     for block in blocks_of(page.read_text()):
         for words in block.commands if block.why_not and block.language == "sh" else []:
             if words[0] == "shoal":
-                assert make_parser(words[1:2]).parse_args(words[1:]).command == words[1]
+                assert make_parser().parse_args(words[1:]).command == words[1]
 
 
 def test_a_block_that_fails_or_says_nothing_of_itself_is_seen(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,21 +13,35 @@ NUMBERS = {"numpy", "scipy", "polars", "tqdm"}
 SCORES = {"ir_measures", "networkx", "numba", "pytrec_eval", "sklearn"}
 PLOTS = {"altair", "vl_convert"}
 PAGES = {"apiflask", "flask", "flask_wtf", "gunicorn", "jinja2", "markupsafe", "werkzeug", "wtforms"}
+SPARK = {"py4j", "pyarrow", "pyspark"}
 DATABASE = {"alembic", "sqlalchemy"}
 BELOW = {"corpus", "search", "anonymizer", "evaluation", "webapp"}
 MAY_IMPORT = {
     "corpus": NUMBERS | {"corpus", "nltk", "filelock", "ir_datasets", "platformdirs", "zstandard"},
     "search": NUMBERS | {"corpus", "search", "sklearn", "whoosh", "tantivy", "opensearchpy"},
-    "anonymizer": NUMBERS | {"corpus", "anonymizer", "networkx", "numba", "opendp"},
+    "anonymizer": NUMBERS | SPARK | {"corpus", "anonymizer", "networkx", "numba", "opendp"},
     "evaluation": NUMBERS | PLOTS | SCORES | {"corpus", "search", "anonymizer", "evaluation"},
     "webapp": NUMBERS | PLOTS | PAGES | DATABASE | BELOW,
     "shoal": NUMBERS
     | BELOW
-    | {"cli", "corpora", "experiments", "manual", "nbclient", "nbformat", "notebook", "pandas", "pyterrier", "shtab"},
+    | {
+        "cli",
+        "compiling",
+        "corpora",
+        "experiments",
+        "manual",
+        "nbclient",
+        "nbformat",
+        "notebook",
+        "pandas",
+        "pyterrier",
+        "shtab",
+    },
 }
 ONE_FILE_ONLY = {
     "whoosh": "search/engines/whoosh.py",
     "tantivy": "search/engines/tantivy.py",
+    "opensearchpy": "search/engines/opensearch.py",
     "nltk": "corpus/knowledge/wordnet.py",
     "filelock": "corpus/store/folders.py",
     "platformdirs": "corpus/store/folders.py",
@@ -95,6 +109,11 @@ def test_only_the_web_application_imports_flask() -> None:
 @pytest.mark.parametrize(("library", "file"), ONE_FILE_ONLY.items())
 def test_a_library_behind_a_protocol_is_imported_by_one_file(library: str, file: str) -> None:
     assert {name_of(path) for path in all_files() if library in imported_by(path)} == {file}
+
+
+def test_only_what_runs_on_a_cluster_imports_spark() -> None:
+    cluster = ROOT / "anonymizer" / "cluster"
+    assert {name_of(path) for path in all_files() if SPARK & imported_by(path) and cluster not in path.parents} == set()
 
 
 def test_an_import_that_the_design_forbids_is_seen(tmp_path: Path) -> None:

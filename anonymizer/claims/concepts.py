@@ -1,5 +1,7 @@
 """Do generalized queries hold? Every published concept is shared by k users, each with own queries below it."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 from numba import njit
@@ -22,6 +24,7 @@ from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import query_term_counts
 
 ROOT = 0
+_USERS_AT_ONCE = 50_000  # so that all their queries below all their concepts are not too many
 
 
 def verify_concept_k_anonymity(claim: Claim, evidence: Evidence) -> Verdict:
@@ -76,28 +79,67 @@ def _concepts(rows: ReleasedQueries) -> tuple[list[str], np.ndarray]:
     return labels.to_list(), number.to_numpy().astype(np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """What is walked over to find which query of a user can stand for which concept of theirs."""
+
+    text_start: np.ndarray
+    text: np.ndarray
+    leaf_start: np.ndarray
+    leaf: np.ndarray
+    parent: np.ndarray
+    row_start: np.ndarray  # of the published rows of each user
+    rows: np.ndarray
+    node: np.ndarray  # of each row
+    user: np.ndarray  # of each row
+
+    def ways(self, some: slice) -> tuple[np.ndarray, np.ndarray]:
+        """For some users, which query may stand for which concept: entries of typed.times, and published rows."""
+        bounds = slice(some.start, some.stop + 1)
+        given = (
+            self.text_start[bounds], self.text, self.leaf_start, self.leaf, self.parent,
+            self.row_start[bounds], self.rows, self.node,
+        )  # fmt: skip
+        none = np.empty(0, dtype=np.int64)
+        edges = _write_ways(*given, none, none)
+        pair, row = np.empty(edges, dtype=np.int64), np.empty(edges, dtype=np.int64)
+        _write_ways(*given, pair, row)
+        return pair, row
+
+
 def _verify_typed(evidence: Evidence, rows: ReleasedQueries) -> Verdict:
     """For each time that a user has a concept they typed a query below it, and no query counts for two."""
     typed = typed_queries(evidence.log)
     user = _users(evidence)[rows.pseudonym]
-    pair, row = _ways(evidence, rows, user, typed)
+    walk = _walk(evidence, rows, user, typed)
+    for first in range(0, typed.times.shape[0], _USERS_AT_ONCE):
+        part = _impossible_user(walk, slice(first, first + _USERS_AT_ONCE), rows.count, typed.times)
+        if part != FEASIBLE:
+            name = evidence.release.pseudonyms[int(rows.pseudonym[(user == part).argmax()])]
+            own = ", ".join(f"{rows.query[int(i)]} {rows.count[i]}" for i in np.flatnonzero(user == part)[:5])
+            return broken(
+                f"{name} has the concepts {own}, but its user did not type as many queries below each of them"
+            )
+    return HOLDS
+
+
+def _impossible_user(walk: _Walk, some: slice, count: np.ndarray, times: csr_array) -> int:
+    """One of some users who did not type what their concepts need, or FEASIBLE. No query of one counts for another."""
+    pair, row = walk.ways(some)
     pairs = distinct(pair)
+    takers = np.sort(walk.rows[slice(*walk.row_start[some.start : some.stop + 1][[0, -1]])])
     part = Transport(
-        giver_part=np.repeat(np.arange(typed.times.shape[0]), np.diff(typed.times.indptr))[pairs],
+        giver_part=np.searchsorted(times.indptr, pairs, side="right") - 1 - some.start,
         least=np.zeros(len(pairs), dtype=np.int64),
-        most=typed.times.data[pairs],
-        taker_part=user,
-        needs=rows.count,
+        most=times.data[pairs],
+        taker_part=walk.user[takers] - some.start,
+        needs=count[takers],
         giver=np.searchsorted(pairs, pair),
-        taker=row,
+        taker=np.searchsorted(takers, row),
         low=np.zeros(len(pair), dtype=np.int64),
-        high=typed.times.data[pair],
+        high=times.data[pair],
     ).impossible_part()
-    if part == FEASIBLE:
-        return HOLDS
-    name = evidence.release.pseudonyms[int(rows.pseudonym[(user == part).argmax()])]
-    own = ", ".join(f"{rows.query[int(i)]} {rows.count[i]}" for i in np.flatnonzero(user == part)[:5])
-    return broken(f"{name} has the concepts {own}, but its user did not type as many queries below each of them")
+    return part if part == FEASIBLE else part + some.start
 
 
 def _users(evidence: Evidence) -> np.ndarray:
@@ -108,10 +150,7 @@ def _users(evidence: Evidence) -> np.ndarray:
     return user
 
 
-def _ways(
-    evidence: Evidence, rows: ReleasedQueries, user: np.ndarray, typed: TypedQueries
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which query of a user can stand for which concept of theirs: entries of typed.times, and published rows."""
+def _walk(evidence: Evidence, rows: ReleasedQueries, user: np.ndarray, typed: TypedQueries) -> _Walk:
     taxonomy = evidence.knowledge.taxonomy
     concepts, number = _concepts(rows)
     node = np.array([taxonomy.node[label.lower()] for label in concepts], dtype=np.int64)[number]
@@ -121,21 +160,10 @@ def _ways(
     held = csr_array(counts[typed.source])
     order = np.argsort(user, kind="stable")
     start = np.searchsorted(user[order], np.arange(typed.times.shape[0] + 1))
-    given = (
-        typed.times.indptr,
-        typed.times.indices,
-        held.indptr,
-        leaf[held.indices],
-        taxonomy.parent,
-        start,
-        order,
-        node,
-    )
-    none = np.empty(0, dtype=np.int64)
-    edges = _write_ways(*given, none, none)
-    pair, row = np.empty(edges, dtype=np.int64), np.empty(edges, dtype=np.int64)
-    _write_ways(*given, pair, row)
-    return pair, row
+    return _Walk(
+        typed.times.indptr, typed.times.indices, held.indptr, leaf[held.indices], taxonomy.parent,
+        start, order, node, user,
+    )  # fmt: skip
 
 
 @njit(cache=True)

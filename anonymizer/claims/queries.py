@@ -14,6 +14,8 @@ from shoal.anonymizer.parameters import AT_LEAST_TWO
 from shoal.corpus.profiles import query_term_counts
 from shoal.corpus.querylog import QueryLog
 
+_QUERIES_AT_ONCE = 1_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class TypedQueries:
@@ -39,8 +41,9 @@ class TypedQueries:
 def typed_queries(log: QueryLog) -> TypedQueries:
     number: dict[str, int] = {}
     of_query = np.empty(len(log.queries), dtype=np.int32)
-    for q, query in enumerate(log.queries.to_list()):
-        of_query[q] = number.setdefault(" ".join(query.lower().split()), len(number))
+    for first in range(0, len(of_query), _QUERIES_AT_ONCE):  # each is a Python string for as long
+        for q, query in enumerate(log.queries.slice(first, _QUERIES_AT_ONCE).to_list(), first):
+            of_query[q] = number.setdefault(" ".join(query.lower().split()), len(number))
     source = np.empty(len(number), dtype=np.int64)
     source[of_query] = np.arange(len(of_query))
     shape = (len(log.users), len(number))

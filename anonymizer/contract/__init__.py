@@ -119,7 +119,7 @@ def check_the_same_seed_gives_the_same_release(method: MethodClass) -> None:
 
 
 def check_the_input_is_unchanged(method: MethodClass) -> None:
-    log = sample_log()
+    log = replace(sample_log())  # what is kept of a log is shared: a method that changes it spoils what others see
     profiles = build_profiles(log, _knowledge().words)
     before = log.digest(), profiles.counts.copy(), list(profiles.terms)
     method(_knowledge()).run(log, profiles=profiles, seed=1)
@@ -333,8 +333,8 @@ CHECKS: tuple[Check, ...] = (
     check_declaration_is_right,
     check_settings_are_stored,
     check_bad_settings_are_refused,
-    check_the_same_seed_gives_the_same_release,
     check_the_input_is_unchanged,
+    check_the_same_seed_gives_the_same_release,
     check_no_user_is_named,
     check_names_of_users_do_not_matter,
     check_the_release_is_well_formed,

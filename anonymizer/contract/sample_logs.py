@@ -1,6 +1,7 @@
 """On which logs is a method tried? An ordinary small one, and those that break what nobody thought of."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ _HOUR = 3600
 def sample_log(users: int = 40, seed: int = 7) -> QueryLog:
     """Users with an interest each, some queries that everybody types, and one of their own; ids like AOL's."""
     rng = np.random.default_rng(seed)
-    own = rng.choice(np.array([w for w in load_wordnet().words if w.isalpha()]), users, replace=False)
+    own = rng.choice(_words(), users, replace=False)
     rows: list[tuple[str, str]] = []
     for user in range(users):
         interest = INTERESTS[user % len(INTERESTS)]
@@ -42,9 +43,16 @@ def log_of(rows: list[tuple[str, str]]) -> QueryLog:
     return make_log(pl.Series(users, dtype=pl.String), pl.Series(queries, dtype=pl.String), times)
 
 
+@cache
+def _words() -> np.ndarray:
+    """The words of WordNet without digits and hyphens."""
+    return np.array([word for word in load_wordnet().words if word.isalpha()])
+
+
+@cache
 def awkward_logs() -> dict[str, QueryLog]:
     """Logs on which a method gives a clear error or a correct release."""
-    words = [word for word in load_wordnet().words if word.isalpha()]
+    words = _words().tolist()
     many = " ".join(words[:: len(words) // 10_000][:10_000])
     ordinary = [(f"user{i}", query) for i in range(12) for query in INTERESTS[i % 2][i % 3 :]]
     return {

@@ -2,8 +2,11 @@
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from contextlib import ExitStack
+from dataclasses import astuple, dataclass, fields
+from typing import IO
 
 # Control characters, and the mark that some earlier program left where it could not read a letter.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
@@ -44,9 +47,38 @@ class Documents:
         total = hashlib.sha256()
         for column in (self.ids, self.titles, self.texts, self.urls, self.dates):
             for value in column:
-                data = value.encode()
-                total.update(len(data).to_bytes(8, "little"))
-                total.update(data)
+                total.update(_measured(value))
+        return total.hexdigest()
+
+
+def _measured(value: str) -> bytes:
+    data = value.encode()
+    return len(data).to_bytes(8, "little") + data
+
+
+class RunningDigest:
+    """The digest of documents that come one after another. Columns wait in files, as they are digested in turn."""
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._columns: list[IO[bytes]] = [self._open.enter_context(tempfile.TemporaryFile()) for _ in fields(Document)]
+
+    def __enter__(self) -> "RunningDigest":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def add(self, document: Document) -> None:
+        for file, value in zip(self._columns, astuple(document), strict=True):
+            file.write(_measured(value))
+
+    def hexdigest(self) -> str:
+        total = hashlib.sha256()
+        for file in self._columns:
+            file.seek(0)
+            while part := file.read(1 << 20):
+                total.update(part)
         return total.hexdigest()
 
 

@@ -1,5 +1,6 @@
 """Which tokens are terms? Dictionaries: WordNet's nouns, the leaves of a taxonomy file, or any token."""
 
+from functools import lru_cache
 from typing import Protocol
 
 from shoal.corpus.errors import InputError
@@ -16,6 +17,7 @@ class Dictionary(Protocol):
     def __call__(self, token: str) -> str | None: ...
 
 
+@lru_cache(maxsize=8)  # one object for one dictionary, by which profiles are kept
 def dictionary(name: str, taxonomy: Taxonomy | None = None) -> Dictionary:
     """WordNet's nouns, the leaves of a taxonomy file, or any token that is no stop word."""
     if name == "wordnet":

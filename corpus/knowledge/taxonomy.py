@@ -87,8 +87,14 @@ class Taxonomy:
     def leaves_below(self, label: str) -> list[str]:
         """The terms that a label stands for, lower-cased."""
         v = self.node[label.lower()]
-        below = np.arange(v, self.end[v])
-        return [self.labels[leaf].lower() for leaf in below[self.is_leaf[v : self.end[v]]]]
+        terms, before = self._terms
+        return terms[before[v] : before[self.end[v]]]
+
+    @cached_property
+    def _terms(self) -> tuple[list[str], np.ndarray]:
+        """All leaves in their order, lower-cased, and how many of them come before each node and after the last."""
+        terms = [self.labels[leaf].lower() for leaf in np.flatnonzero(self.is_leaf).tolist()]
+        return terms, np.concatenate([[0], np.cumsum(self.is_leaf)])
 
     def lines(self) -> Iterable[str]:
         """The tree as child<TAB>parent lines."""
@@ -201,12 +207,23 @@ def _in_depth_first_order(labels: list[str], parent: np.ndarray, is_wordnet: boo
         stack.extend(reversed(children[v]))
     position = np.empty(len(labels), dtype=np.int32)
     position[order] = np.arange(len(labels), dtype=np.int32)
-    above = np.array([position[parent[v]] if parent[v] >= 0 else -1 for v in order], dtype=np.int32)
+    of_each = parent[order]
+    above = np.where(of_each >= 0, position[of_each], -1).astype(np.int32)
     return Taxonomy([labels[v] for v in order], above, _ends(above), is_wordnet)
 
 
 def _ends(parent: np.ndarray) -> np.ndarray:
+    """Where what is below each node ends, in depth-first order: from the deepest level up, each level at once."""
+    levels = [np.zeros(1, dtype=np.int64)]
+    depth = np.zeros(len(parent), dtype=np.int32)
+    below = np.arange(1, len(parent))
+    while len(below):
+        reached = depth[parent[below]] == len(levels) - 1
+        reached &= (parent[below] == 0) | (depth[parent[below]] > 0)
+        depth[below[reached]] = len(levels)
+        levels.append(below[reached])
+        below = below[~reached]
     end = np.arange(1, len(parent) + 1, dtype=np.int32)
-    for v in range(len(parent) - 1, 0, -1):
-        end[parent[v]] = max(end[parent[v]], end[v])
+    for level in reversed(levels[1:]):
+        np.maximum.at(end, parent[level], end[level])
     return end

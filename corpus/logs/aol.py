@@ -11,12 +11,13 @@ import numpy as np
 import polars as pl
 
 from shoal.corpus.errors import InputError
+from shoal.corpus.logs.codes import Encoder
 from shoal.corpus.logs.columns import AOL_COLUMNS, EXPECTED, PEOPLE_HEADING, Layout, find_layout
-from shoal.corpus.logs.files import blocks, first_lines, is_parquet
+from shoal.corpus.logs.files import Block, blocks, first_lines, is_parquet
 from shoal.corpus.logs.rows import Parsed, Rejected, joined, parse
 from shoal.corpus.logs.tables import parquet_columns, parse_parquet
 from shoal.corpus.progress import Progress, silent
-from shoal.corpus.querylog import NO_TIME, PEOPLE, PeopleKind, QueryLog, counted, log_from_codes
+from shoal.corpus.querylog import NO_TIME, PEOPLE, PeopleKind, QueryLog, counted
 
 
 @dataclass(frozen=True)
@@ -130,56 +131,14 @@ def _in_file(path: Path, bad: Rejected) -> Rejected:
     return replace(bad, rows=bad.rows.with_columns(reason))
 
 
-def _parsed_ahead(texts: Iterable[tuple[bytes, int, int]], layout: Layout) -> Iterator[tuple[Parsed, int]]:
+def _parsed_ahead(blocks: Iterable[Block], layout: Layout) -> Iterator[tuple[Parsed, int]]:
     """The rows of each block; while the caller works on one block, the next is parsed by another thread."""
     with ThreadPoolExecutor(1) as ahead:
         waiting: deque[tuple[Future[Parsed], int]] = deque()
-        for text, first, done in texts:
-            waiting.append((ahead.submit(parse, text, first, layout), done))
+        for block in blocks:
+            waiting.append((ahead.submit(parse, block, layout), block.done))
             if len(waiting) > 1:
                 parsed, done = waiting.popleft()
                 yield parsed.result(), done
         for parsed, done in waiting:
             yield parsed.result(), done
-
-
-class Encoder:
-    """Turns blocks of strings into codes as they come, so that each distinct string is held once."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self._kinds = {name: pl.Categories.random() for name in ("user", "query", "url")}
-        self._blocks: list[pl.DataFrame] = []
-
-    def add(self, rows: pl.DataFrame) -> None:
-        self.rows += len(rows)
-        codes = [pl.col(name).cast(pl.Categorical(kind)) for name, kind in self._kinds.items()]
-        seconds = pl.col("when").dt.epoch("s").fill_null(NO_TIME).alias("time")
-        self._blocks.append(rows.select(*codes, seconds, (pl.col("url") != "").alias("clicked")))
-
-    def log(self, people: PeopleKind) -> QueryLog:
-        table = pl.concat(self._blocks, rechunk=True)
-        self._blocks.clear()
-        users, user = self._renumber("user", table)
-        queries, query = self._renumber("query", table)
-        urls, url = self._renumber("url", table)
-        time = table["time"].to_numpy()
-        return log_from_codes(users, queries, urls, user, query, time, np.where(table["clicked"], url, -1), people)
-
-    def _renumber(self, name: str, table: pl.DataFrame) -> tuple[pl.Series, np.ndarray]:
-        """Codes in the order of first appearance, whatever order the threads met the strings in."""
-        codes = table[name].to_physical().to_numpy()
-        first = _first_positions(codes)
-        new = np.zeros(int(codes.max()) + 1, dtype=np.int32)
-        new[codes[first]] = np.arange(len(first), dtype=np.int32)
-        return table[name].gather(first).cast(pl.String), new[codes]
-
-
-def _first_positions(codes: np.ndarray) -> np.ndarray:
-    """Where each code appears first, ascending. Codes are nearly always handed out in this very order."""
-    steps = np.diff(np.maximum.accumulate(codes), prepend=-1)
-    if steps.max() <= 1:
-        return np.flatnonzero(steps)
-    first = np.full(int(codes.max()) + 1, -1)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several values for one code the last one stays
-    return np.sort(first[first >= 0])

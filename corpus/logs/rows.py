@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.corpus.logs.columns import PEOPLE_HEADING, ROLES, Layout, split_line
-from shoal.corpus.logs.files import LONGEST_LINE, guess_encoding
+from shoal.corpus.logs.files import LONGEST_LINE, Block, guess_encoding
 
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 _ISO = (
@@ -61,36 +61,38 @@ def no_rows() -> pl.DataFrame:
     return pl.DataFrame(schema={"line_number": pl.UInt32, "reason": pl.String, "line": pl.String})
 
 
-def parse(text: bytes, first: int, layout: Layout) -> Parsed:
+def parse(block: Block, layout: Layout) -> Parsed:
     """The rows of a block of lines. Blank lines are neither good nor bad."""
+    text, first, lines = block.text, block.first, block.lines
     text = text.replace(b"\r\n", b"\n").removesuffix(b"\r") if b"\r" in text else text
     if first == 1 and layout.has_heading:
         _, _, text = text.partition(b"\n")
-        first = 2
-    rows = _parse_clean(text, layout) if layout.separator else None
+        first, lines = 2, lines - 1
+    rows = _parse_clean(text, lines, layout) if layout.separator else None
     return (rows, Rejected(no_rows())) if rows is not None else _parse_line_by_line(text, first, layout)
 
 
-def _parse_clean(text: bytes, layout: Layout) -> pl.DataFrame | None:
+def _parse_clean(text: bytes, lines: int, layout: Layout) -> pl.DataFrame | None:
     """The rows of a block that holds nothing but whole rows with a time, by the fast reader; None for any other."""
     if b"\r" in text or not text or (layout.quoted and b"\t" in text):
         return None
     held = sum(not name.startswith(PEOPLE_HEADING) for name in layout.columns.names)
-    schema = {str(place): pl.String for place in range(held)}
+    schema: dict[str, type[pl.DataType]] = {str(place): pl.String for place in range(held)}
+    if "rank" in layout.columns.place:
+        schema[str(layout.columns.place["rank"])] = pl.Int64
     quote = '"' if layout.quoted else None
     try:
-        rows = pl.read_csv(BytesIO(text), separator=layout.separator, quote_char=quote, has_header=False, schema=schema)
+        rows = pl.read_csv(text, separator=layout.separator, quote_char=quote, has_header=False, schema=schema)
     except pl.exceptions.PolarsError:
         return None
-    if len(rows) != text.count(b"\n") + 1:
+    if len(rows) != lines:
         return None
     rows = typed(rows.select(_roles(layout)))
     timed = ["when"] if "time" in layout.columns.place else []
     whole = pl.col("user", "query", *timed).is_not_null().all()
     told = (pl.col("user", "query") != "").all().name.suffix(" told")
-    ranked = (pl.col("rank").is_null() | pl.col("rank").str.to_integer(strict=False).is_not_null()).all()
-    clean = all(rows.select(whole, told, ranked).row(0))
-    return rows.select("user", "query", "when", pl.col("click").fill_null("").alias("url")) if clean else None
+    clean = all(rows.select(whole, told).row(0))
+    return rows.select("user", "query", "when", pl.col("click").alias("url")) if clean else None
 
 
 def _roles(layout: Layout) -> list[pl.Expr]:
@@ -189,7 +191,7 @@ def typed(rows: pl.DataFrame) -> pl.DataFrame:
     """With users and queries stripped, and `when`: the time as AOL writes it or, where that is none, otherwise."""
     rows = rows.with_columns(
         pl.col("user", "query").str.strip_chars(),
-        pl.col("time").str.to_datetime(_TIME_FORMAT, strict=False, time_unit="ms").alias("when"),
+        pl.col("time").str.to_datetime(_TIME_FORMAT, strict=False, time_unit="ms", cache=False).alias("when"),
     )
     if rows["when"].null_count() == rows["time"].null_count():
         return rows
@@ -223,7 +225,7 @@ def sorted_out(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     rows = typed(rows).with_columns(pl.coalesce("fault", _reason()).alias("reason"))
     bad = rows.filter(pl.col("reason") != "").select(pl.col("line_number").cast(pl.UInt32), "reason", "line")
     good = rows.filter(pl.col("reason") == "")
-    return good.select("user", "query", "when", pl.col("click").fill_null("").alias("url")), bad
+    return good.select("user", "query", "when", pl.col("click").alias("url")), bad
 
 
 def _reason() -> pl.Expr:

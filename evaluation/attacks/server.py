@@ -8,6 +8,7 @@ profile adds is the difference between both.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import query_term_counts
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.attacks.linkage import add_up, in_blocks, name_one, whole
+from shoal.evaluation.attacks.linkage import in_blocks, name_one, whole
 from shoal.evaluation.attacks.victims import Victims
 from shoal.evaluation.attacks.view import PublishedView, speech
 
@@ -84,19 +85,44 @@ class Served:
     queries: np.ndarray  # by the queries alone
 
 
+@dataclass(frozen=True, eq=False)
+class _Said:
+    """What profiles say of terms. Of a term near the root nearly all say something, but few different things."""
+
+    atom: np.ndarray  # of each term, -1 where no profile says anything
+    start: np.ndarray  # of the profiles of each atom
+    profile: np.ndarray  # ascending within an atom
+    which: np.ndarray  # of the values of the atom, int32
+    value_start: np.ndarray  # of the values of each term
+    value: np.ndarray  # P(term | profile)
+
+
+def _said_of(terms: list[str], view: PublishedView) -> _Said:
+    atoms, atom = np.unique(view.atoms.of(terms), return_inverse=True)
+    none = int(len(atoms) > 0 and atoms[0] < 0)  # -1 comes first
+    held = csr_array(csr_array(view.profiles[:, atoms[none:]]).T)
+    different = [np.unique(held.data[a:b], return_inverse=True) for a, b in pairwise(held.indptr.tolist())]
+    which = np.concatenate([np.empty(0, dtype=np.int32), *(place.astype(np.int32) for _, place in different)])
+    of_atom = [np.empty(0)] * none + [values for values, _ in different]
+    value = [of_atom[a] for a in atom.tolist()]
+    start = np.concatenate([[0], np.cumsum([len(values) for values in value])]).astype(np.int64)
+    return _Said(atom - none, *whole(held)[:2], which, start, np.concatenate([np.empty(0), *value]))
+
+
 def attack_streams(streams: Streams, victims: Victims, known: csr_array, progress: Progress = silent) -> Served:
     """Attack every victim with what is known: victims x terms. Ties are shared; who never searches is only guessed."""
     used = np.unique(known.indices)
     told = csr_array(known[:, used])
     terms = [victims.profiles.terms[t] for t in used]
-    profiles, typed = csr_array(streams.view.profiles_over(terms).T), csr_array(csr_array(streams.typed[:, used]).T)
+    said, typed = _said_of(terms, streams.view), csr_array(csr_array(streams.typed[:, used]).T)
     published, asked = streams.view.whole_over(terms), np.asarray(typed.mean(axis=1)).ravel()
     chance = 1 / max(1, len(victims.profiles))
-    given = [*whole(told), *whole(profiles)[:2], *whole(typed), victims.user, streams.searched, streams.row]
+    profiles = (said.atom, said.start, said.profile, said.which, said.value_start)
+    given = [*whole(told), *profiles, *whole(typed), victims.user, streams.searched, streams.row]
     tries: dict[float, list[np.ndarray]] = {share: [] for share in QUERY_SHARES}
     for share in QUERY_SHARES:
         background = np.maximum(share * asked + (1 - share) * published, _LEAST)
-        ratio = (1 - share) * profiles.data / np.repeat(background, np.diff(profiles.indptr))
+        ratio = (1 - share) * said.value / np.repeat(background, np.diff(said.value_start))
         for smoothing in SMOOTHINGS:
             settings = [ratio, speech(ratio, smoothing), background, share, (1 - smoothing) / smoothing, chance]
             tries[share].append(in_blocks(len(victims), _find_stream, [*given, *settings], progress)[0])
@@ -110,7 +136,7 @@ def _strongest(tries: list[np.ndarray]) -> np.ndarray:
 @njit(cache=True)
 def _find_stream(
     victims: np.ndarray, told_start: np.ndarray, told: np.ndarray, times: np.ndarray,
-    profile_start: np.ndarray, profile: np.ndarray,
+    atom: np.ndarray, profile_start: np.ndarray, profile: np.ndarray, which: np.ndarray, value_start: np.ndarray,
     stream_start: np.ndarray, stream: np.ndarray, typed: np.ndarray,
     user: np.ndarray, searched: np.ndarray, row: np.ndarray,
     ratio: np.ndarray, speaks: np.ndarray, background: np.ndarray, share: float, odds: float, chance: float,
@@ -118,26 +144,29 @@ def _find_stream(
     """The success against each victim, twice.
 
     A stream scores by the sum over known terms of log(1 + odds (share typed + (1 - share) published) / background);
-    `ratio` is the second part of it without the odds, and `speaks` the logarithm where nothing is typed.
+    `ratio` is the second part of it without the odds, and `speaks` the logarithm where nothing is typed, of each value.
     """
     success = np.full(len(victims), chance)
     by_profile = np.zeros(row.max() + 1)
-    held = np.zeros(row.max() + 1)  # how much each profile holds of one term
     for i, victim in enumerate(victims):
         if not searched[user[victim]]:
             continue
-        here = slice(told_start[victim], told_start[victim + 1])
-        if share < 1:
-            add_up(by_profile, told[here], times[here], profile_start, profile, speaks)
+        by_profile[:] = 0.0
+        for told_here in range(told_start[victim], told_start[victim + 1]) if share < 1 else range(0):
+            t = told[told_here]
+            if atom[t] >= 0:
+                for j in range(profile_start[atom[t]], profile_start[atom[t] + 1]):
+                    by_profile[profile[j]] += times[told_here] * speaks[value_start[t] + which[j]]
         score = by_profile[row]
-        for t in told[here] if share > 0 else told[:0]:
-            for j in range(profile_start[t], profile_start[t + 1]):
-                held[profile[j]] = odds * ratio[j]
+        for t in told[told_start[victim] : told_start[victim + 1]] if share > 0 else told[:0]:
             for j in range(stream_start[t], stream_start[t + 1]):
-                before = held[row[stream[j]]]
+                before = 0.0
+                if atom[t] >= 0 and share < 1:
+                    here = profile[profile_start[atom[t]] : profile_start[atom[t] + 1]]
+                    place = np.searchsorted(here, row[stream[j]])
+                    if place < len(here) and here[place] == row[stream[j]]:
+                        before = odds * ratio[value_start[t] + which[profile_start[atom[t]] + place]]
                 after = before + odds * share * typed[j] / background[t]
                 score[stream[j]] += np.log1p(after) - np.log1p(before)
-            for j in range(profile_start[t], profile_start[t + 1]):
-                held[profile[j]] = 0.0
         success[i] = name_one(score, searched, user[victim])
     return success, success

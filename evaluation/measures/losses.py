@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
 from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.knowledge.dictionary import Dictionary
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import QueryLog
@@ -31,13 +32,22 @@ class OtherWords:
 
 
 def other_words(release: Release, assignment: Assignment, log: QueryLog, knowledge: Knowledge) -> OtherWords:
-    known = knowledge.words
-    own = build_profiles(log, lambda token: token if known(token) is None else None)
+    own = build_profiles(log, _Unknown(knowledge.words))
     total = int(own.occurrences.sum())
     if release.queries is None or release.generalized.any():  # what is generalized is no query that anyone typed
         return OtherWords(total)
     published = profiles_held(assignment, own, len(release)) @ _in_queries(release, own)
     return OtherWords(total, int(csr_array(own.counts).minimum(csr_array(published)).sum()))
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """The tokens that a dictionary does not know."""
+
+    dictionary: Dictionary
+
+    def __call__(self, token: str) -> str | None:
+        return token if self.dictionary(token) is None else None
 
 
 def _in_queries(release: Release, words: Profiles) -> csr_array:

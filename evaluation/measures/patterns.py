@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,9 +29,8 @@ class PatternUtility:
 
 def pattern_utility(profiles: Profiles, release: Release, taxonomy: Taxonomy, n: int = TOP) -> PatternUtility | None:
     """The patterns of users' profiles against those of what is published for them; None if users have no terms."""
-    original = top_closed_patterns(profiles.counts, np.ones(len(profiles)), n)
     published = top_closed_patterns(release.weights, release.users, n)
-    OFCPs = [tuple(profiles.terms[i] for i in items) for items, _ in original]
+    OFCPs = _of_profiles(profiles, n)
     # The empty pattern is frequent in any data, so nothing is farther away than it.
     AFCPs: list[Items] = [(), *(tuple(release.labels[i] for i in items) for items, _ in published)]
     length = sum(len(pattern) for pattern in OFCPs)
@@ -41,14 +41,26 @@ def pattern_utility(profiles: Profiles, release: Release, taxonomy: Taxonomy, n:
     return PatternUtility(kept / length, sum(_nearest(pattern, AFCPs, edges) for pattern in OFCPs) / length)
 
 
+@lru_cache(maxsize=4)  # of many releases of one log, one after the other
+def _of_profiles(profiles: Profiles, n: int) -> list[Items]:
+    found = top_closed_patterns(profiles.counts, np.ones(len(profiles)), n)
+    return [tuple(profiles.terms[i] for i in items) for items, _ in found]
+
+
 class _Edges:
     """The number of edges between two items, if it is at most EPSILON."""
 
     def __init__(self, taxonomy: Taxonomy, node: dict[str, int]) -> None:
         above = {item: taxonomy.path(v)[: EPSILON + 1] for item, v in node.items()}
         self.up = {item: {v: steps for steps, v in enumerate(path)} for item, path in above.items()}
+        self._known: dict[tuple[str, str], float] = {}
 
     def between(self, a: str, b: str) -> float:
+        if (a, b) not in self._known:
+            self._known[a, b] = self._count(a, b)
+        return self._known[a, b]
+
+    def _count(self, a: str, b: str) -> float:
         if a == b:
             return 0.0
         up, other = self.up.get(a, {}), self.up.get(b, {})
@@ -63,7 +75,7 @@ def _nodes(OFCPs: Sequence[Items], AFCPs: Sequence[Items], release: Release, tax
 
 
 def _nearest(pattern: Items, AFCPs: Sequence[Items], edges: _Edges) -> float:
-    best = np.inf
+    best = 0.0 if pattern in AFCPs else np.inf
     for other in AFCPs:
         if abs(len(pattern) - len(other)) * OMEGA < best:
             best = min(best, distance(pattern, other, edges.between))
@@ -74,6 +86,8 @@ def distance(pattern: Items, other: Items, between: Callable[[str, str], float])
     """The least over matchings of the matched distances and OMEGA for each item left over, on both sides."""
     edges = np.array([[between(a, b) for b in other] for a in pattern]).reshape(len(pattern), len(other))
     cost = np.where(edges <= EPSILON, edges, 2 * OMEGA)  # as much as leaving both alone
+    if min(cost.shape) == 1:  # nothing to choose between but one partner
+        return float(cost.min() + OMEGA * abs(len(pattern) - len(other)))
     from scipy.optimize import linear_sum_assignment  # takes 0.3 s to load: every start would wait for it
 
     matched = linear_sum_assignment(cost)

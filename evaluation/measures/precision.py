@@ -163,8 +163,8 @@ ap10_served = BlendMeasure(
     "engine's order.",
     formula="AP@10 of the candidates by b cos(profile)/max + g cos(everyone)/max + (1 - b - g) (engine's order, from 1 "
     "in equal steps to 0); everyone's average is of the terms of at least 20 users; b and g are those that serve best "
-    "on the last tenth of each person's part for the profile, with the method run on the rest of that part; of those "
-    "within a standard error of the best, the ones with most of the profile",
+    "on the last tenth of each person's part for the profile, up to five queries each, with the method run on the rest "
+    "of that part; of those within a standard error of the best, the ones with most of the profile",
     better="higher",
     low=0,
     high=1,

@@ -6,8 +6,9 @@ tenths, and the weights are those under which the queries of the last tenth are 
 test, since three tenths less make short profiles so much shorter that what is learned on them serves others.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -21,14 +22,17 @@ from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.searches import Blend
+from shoal.evaluation.measures.base import DEPTH, Rankings
 from shoal.evaluation.measures.precision import average_precision
+from shoal.evaluation.protocol.many_rankings import first_relevant, many_cosines
 from shoal.evaluation.protocol.precision import TestQueries, Trial, choose_queries
 from shoal.evaluation.protocol.truth import Truth, truth_of_profiles
 from shoal.search.index import Index
-from shoal.search.rerank import blended, engine_order, many_cosines
-from shoal.search.vectors import DocumentVectors, own_profiles, profile_space
+from shoal.search.rerank import blended, engine_order, scaled
+from shoal.search.vectors import Vectors, own_profiles, profile_space
 
 USERS = 500  # whose queries are learned from
+QUERIES = 5  # of each of them, at most
 GRID = tuple(Blend(b / 10, g / 10) for b in range(11) for g in range(11 - b))
 NONE = Blend(0.0, 0.0)  # no profile at all
 _PROFILE_TENTHS = 9
@@ -39,7 +43,7 @@ def everyones_average(profiles: Profiles, index: Index) -> csr_array:
     return average_row(catalogue_of(profiles, FEWEST_USERS), index.vectors)
 
 
-def average_row(catalogue: Catalogue, vectors: DocumentVectors) -> csr_array:
+def average_row(catalogue: Catalogue, vectors: Vectors) -> csr_array:
     space = profile_space(catalogue.terms, [False] * len(catalogue.terms), vectors, Knowledge())
     return csr_array(catalogue.mean.reshape(1, -1) @ space)
 
@@ -57,9 +61,16 @@ class BlendTrial:
         there = self.trial.queries.documents >= 0
         return np.where(there, blended(self.order, cosine, self.everyone, blend), -1.0)
 
-    def ap10(self, truth: Truth, cosine: np.ndarray, blend: Blend) -> np.ndarray:
-        """AP@10 of each user."""
-        return truth.by_user(average_precision(truth.rankings(self.scores(cosine, blend))))
+    def ap10(self, truth: Truth, cosine: np.ndarray, blends: Sequence[Blend]) -> np.ndarray:
+        """Blends x users: AP@10 of what `scores` ranks first."""
+        parts = (self.order[truth.row], scaled(cosine)[truth.row], self._everyone[truth.row])
+        there = self.trial.queries.documents[truth.row] >= 0
+        first = first_relevant(truth.relevant, parts, there, blends, DEPTH)
+        return np.stack([truth.by_user(average_precision(Rankings(top, truth.total))) for top in first])
+
+    @cached_property
+    def _everyone(self) -> np.ndarray:
+        return scaled(self.everyone)
 
     def best(self, truth: Truth, cosine: np.ndarray) -> Blend:
         """Of the weights that serve no worse than none and within a standard error of the best, most of the profile.
@@ -69,7 +80,7 @@ class BlendTrial:
         """
         personal = bool((cosine > 0).any())
         grid = [blend for blend in GRID if personal or blend.profile == 0]
-        served = np.stack([self.ap10(truth, cosine, blend) for blend in grid])
+        served = self.ap10(truth, cosine, grid)
         means = served.mean(axis=1).round(12)
         behind = served[means.argmax()] - served
         near = behind.mean(axis=1) <= behind.std(axis=1) / np.sqrt(served.shape[1]) + 1e-12
@@ -80,7 +91,7 @@ class BlendTrial:
 def blend_trial(queries: TestQueries, profiles: Profiles, index: Index) -> BlendTrial:
     trial = Trial(queries, profiles.users, own_profiles(profiles, index.vectors), index)
     nobody = np.zeros(len(queries), dtype=np.int64)
-    everyone = many_cosines(queries.documents, nobody, everyones_average(profiles, index), index.vectors)
+    everyone = many_cosines(trial.candidates, nobody, everyones_average(profiles, index))
     return BlendTrial(trial, engine_order(queries.documents), everyone)
 
 
@@ -132,5 +143,5 @@ def with_blend(
 @lru_cache(maxsize=1)  # of many releases of one log, one after the other
 def _lesson_of(log: QueryLog, knowledge: Knowledge, index: Index) -> Lesson | None:
     early, late = split_for_lesson(log)
-    queries = choose_queries(late, index, 1) if len(late) else None
+    queries = choose_queries(late, index, QUERIES) if len(late) else None
     return make_lesson(early, queries, knowledge.words, index) if queries is not None and len(queries) else None

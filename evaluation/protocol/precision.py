@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 
 import numpy as np
@@ -13,9 +14,10 @@ from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.searches import Device
+from shoal.evaluation.protocol.many_rankings import CandidateVectors, candidate_vectors, many_cosines
 from shoal.search.index import Index
 from shoal.search.personal import CANDIDATES
-from shoal.search.rerank import best_first, many_cosines
+from shoal.search.rerank import best_first
 from shoal.search.vectors import profile_space
 
 FEWEST_CANDIDATES = 60
@@ -75,7 +77,7 @@ def _candidates(test: QueryLog, queries: np.ndarray, index: Index, progress: Pro
 
 def gold(queries: TestQueries, own: csr_array, index: Index) -> np.ndarray:
     """Which cells of `queries.documents` are relevant: the first 30 by cosine with the user's own profile."""
-    cosine = many_cosines(queries.documents, queries.user, own, index.vectors)
+    cosine = many_cosines(candidate_vectors(queries.documents, index.vectors), queries.user, own)
     return first_by_own(cosine, queries.documents)
 
 
@@ -108,7 +110,12 @@ class Trial:
         """
         asking = self.devices(method, release, assignment, seed) if devices is None else devices
         chosen, row_of = self._chosen(method, release, asking)
-        return many_cosines(self.queries.documents, row_of, chosen, self.index.vectors)
+        return many_cosines(self.candidates, row_of, chosen)
+
+    @cached_property
+    def candidates(self) -> CandidateVectors:
+        """The same whatever is released, as the own profiles are."""
+        return candidate_vectors(self.queries.documents, self.index.vectors)
 
     def _chosen(self, method: Method, release: Release, devices: Mapping[int, Device]) -> tuple[csr_array, np.ndarray]:
         """The different profiles that are chosen, and which of them at each search. Searches follow one another."""
@@ -126,12 +133,14 @@ class Trial:
 
     def devices(self, method: Method, release: Release, assignment: Assignment, seed: int) -> dict[int, Device]:
         """The device of each user who asks. Who shares a published profile holds the very same row."""
-        users = np.unique(self.queries.user).tolist()
         rows, row_of = profiles_of(self.users, release, assignment)
         flags, vectors = release.generalized.tolist(), self.index.vectors
         space = profile_space(release.labels, flags, vectors, method.knowledge, assignment.key)
         published = csr_array(rows @ space)
-        held = {row: csr_array(published[[row]]) for row in np.unique(row_of[users]).tolist()}
-        return {
-            user: Device(csr_array(self.own[[user]]), held[row_of[user]], Random(f"{seed} {user}")) for user in users
-        }
+        held = {row: csr_array(published[[row]]) for row in np.unique(row_of[list(self.own_rows)]).tolist()}
+        return {user: Device(own, held[row_of[user]], Random(f"{seed} {user}")) for user, own in self.own_rows.items()}
+
+    @cached_property
+    def own_rows(self) -> dict[int, csr_array]:
+        """The own profile of each user who asks, the same whatever is released."""
+        return {user: csr_array(self.own[[user]]) for user in np.unique(self.queries.user).tolist()}

@@ -79,8 +79,7 @@ def _clicked_documents(test: QueryLog, index: Index) -> tuple[np.ndarray, np.nda
     """The event and the document of each click whose url is a document's url or id."""
     wanted = set(test.urls.to_list())
     place: dict[str, int] = {}
-    for i in range(len(index) if wanted else 0):
-        document = index.documents[i]
+    for i, document in enumerate(index.documents if wanted else ()):
         for name in (document.id, document.url):
             # A log's fields hold no blanks, so a name with blanks stands there with underscores.
             for spelled in (name, "_".join(name.replace('"', " ").split())):

@@ -14,7 +14,7 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.measures.base import SERVED
-from shoal.evaluation.protocol.blending import split_for_lesson
+from shoal.evaluation.protocol.blending import QUERIES, split_for_lesson
 from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, TestQueries, choose_queries
 from shoal.evaluation.protocol.truth import Truth, truth_of_clicks, truth_of_profiles
 from shoal.evaluation.run.cache import code_digest, read_arrays, write_arrays
@@ -86,7 +86,7 @@ def _lesson(
     if experiment.measures and not any(SERVED in name for name in experiment.measures):
         return None
     early, late = split_for_lesson(train, experiment.seeds[0])
-    queries = _queries(replace(experiment, queries=1), late, index, folder, progress)
+    queries = _queries(replace(experiment, queries=QUERIES), late, index, folder, progress)
     return (early, queries) if len(queries) else None
 
 

@@ -1,7 +1,12 @@
-"""Do this program's own methods keep here what is claimed for them? Against the best paper's at equal risk."""
+"""Do this program's own methods keep here what is claimed for them? Against the best paper's at equal risk.
+
+Where a paper's method was measured on both sides of a risk but not at it, the line between its two settings counts, as
+if some people had the one and others the other: the safer one alone would flatter whoever lies just below the riskier.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from shoal.anonymizer.registry import methods
 from shoal.evaluation.measures.precision import OUTSIDE
@@ -19,7 +24,15 @@ class _Claim:
     """What docs/common.md and docs/murmur.md say, of real people's searches as they are served."""
 
     of: str
-    times: float  # what the best paper's method keeps at no more risk
+    times: float  # what the best paper's method keeps at equal risk
+
+
+@dataclass(frozen=True)
+class _Best:
+    """What a paper's method keeps at a risk, and by which of its settings."""
+
+    kept: float
+    by: str
 
 
 _CLAIMS = {
@@ -52,7 +65,7 @@ def _noisy(row: Row) -> bool:
 
 def _told(claim: _Claim, own: Sequence[Row], papers: Sequence[Row], kept: str, people: int) -> str:
     against = [(row, _best(papers, row[_RISK] + 1 / max(people, 1), kept)) for row in own]
-    holds = [row for row, best in against if row[kept] >= claim.times * (best[kept] if best else 0) and row[kept] > 0]
+    holds = [row for row, best in against if row[kept] >= claim.times * (best.kept if best else 0) and row[kept] > 0]
     fails = [(row, best) for row, best in against if row not in holds]
     said = f"{claim.of} is said to keep at least {claim.times:g} times what the best paper's method does at equal risk:"
     if not fails:
@@ -61,10 +74,24 @@ def _told(claim: _Claim, own: Sequence[Row], papers: Sequence[Row], kept: str, p
     return f"{said} **here that does not hold** in {len(fails)} of {len(own)} settings: {found}."
 
 
-def _best(papers: Sequence[Row], risk: float, kept: str) -> Row | None:
-    return max((row for row in papers if row[_RISK] <= risk), key=lambda row: row[kept], default=None)
+def _best(papers: Sequence[Row], risk: float, kept: str) -> _Best | None:
+    safer = [_Best(row[kept], f"`{name_of(row)}`") for row in papers if row[_RISK] <= risk]
+    between = [_between(*pair, risk, kept) for pair in _neighbours(papers) if pair[0][_RISK] <= risk < pair[1][_RISK]]
+    return max([*safer, *between], key=lambda best: best.kept, default=None)
 
 
-def _instead(row: Row, best: Row | None, kept: str) -> str:
+def _neighbours(papers: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """Settings of one method, one the next by risk after the other."""
+    ordered = sorted(papers, key=lambda row: (row["method"], row[_RISK]))
+    return [(one, other) for one, other in pairwise(ordered) if one["method"] == other["method"]]
+
+
+def _between(safer: Row, riskier: Row, risk: float, kept: str) -> _Best:
+    share = (risk - safer[_RISK]) / (riskier[_RISK] - safer[_RISK])
+    value = safer[kept] + share * (riskier[kept] - safer[kept])
+    return _Best(value, f"between `{name_of(safer)}` and `{name_of(riskier)}`")
+
+
+def _instead(row: Row, best: _Best | None, kept: str) -> str:
     has = f"`{name_of(row)}` keeps {row[kept]:.2f} with {percent(row[_RISK])} found"
-    return f"{has} (`{name_of(best)}`: {best[kept]:.2f})" if best else has
+    return f"{has} ({best.by}: {best.kept:.2f})" if best else has

@@ -1,6 +1,7 @@
 """How is an experiment run? Prepared once, then every setting measured, and the controls they are compared with."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from shoal.evaluation.experiment.settings import Setting, distinct, level_settin
 from shoal.evaluation.measures.precision import DEVICE
 from shoal.evaluation.protocol.workload import Workload, prepare
 from shoal.evaluation.run.cells import Cell, Laboratory
-from shoal.evaluation.run.workers import Task, cores, run_all
+from shoal.evaluation.run.workers import Task, cores, kept_processes, run_all
 
 CONTROLS = ("plain", "everyone", "random", "original", DEVICE)
 
@@ -49,6 +50,10 @@ class Run:
     rejected: Rejected
     jobs: int
     measured: dict[str, Setting] = field(default_factory=dict)  # by the name that results have for each
+
+    def processes(self) -> AbstractContextManager[None]:
+        """Where settings are measured some after others, the same processes do it."""
+        return kept_processes(self.laboratory, self.jobs)
 
     def measure(self, settings: Sequence[Setting], progress: Progress = silent) -> list[Outcome]:
         """The outcomes of these settings, in their order."""

@@ -32,8 +32,10 @@ _DIGITS = 10  # of the scores of rankings, which others count again from runs an
 def conduct(run: Run, progress: Progress = silent) -> Results:
     """Measure all settings of the experiment, the controls, and what else decides who is best at which risk."""
     asked = list(run.experiment.settings)
-    outcomes = run.measure(with_all_controls(asked), progress)
-    return summarize(run, [*outcomes, *measure_nearer(run, outcomes, progress)], len(asked))
+    with run.processes():
+        outcomes = run.measure(with_all_controls(asked), progress)
+        outcomes += measure_nearer(run, outcomes, progress)
+    return summarize(run, outcomes, len(asked))
 
 
 def summarize(run: Run, outcomes: Sequence[Outcome], asked: int, target: Sequence[Row] = (), risk: str = "") -> Results:

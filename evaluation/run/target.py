@@ -60,16 +60,17 @@ def seek(run: Run, risk: Risk, progress: Progress = silent) -> Results:
     """Measure the experiment's settings, then go on between the last that fails and the first that meets the risk."""
     settings = list(run.experiment.settings)
     controls = with_all_controls(settings)[len(settings) :]
-    outcomes = run.measure(settings, progress)
-    for _ in range(ROUNDS):
-        between = distinct(s for method in _methods(settings) for s in _between(method, outcomes, risk))
-        between = [setting for setting in between if setting not in settings]
-        if not between:
-            break
-        outcomes += run.measure(between, progress)
-        settings += between
+    with run.processes():
+        outcomes = run.measure(settings, progress)
+        for _ in range(ROUNDS):
+            between = distinct(s for method in _methods(settings) for s in _between(method, outcomes, risk))
+            between = [setting for setting in between if setting not in settings]
+            if not between:
+                break
+            outcomes += run.measure(between, progress)
+            settings += between
+        others = run.measure(controls, progress)
     outcomes = _in_order(outcomes)
-    others = run.measure(controls, progress)
     floor = floor_of([o for o in (*outcomes, *others) if not o.failure]).ap10
     rows = [_row(method, outcomes, risk, floor) for method in _methods(settings)]
     rows.sort(key=lambda row: -row.get("ap10", -1.0))

@@ -19,6 +19,7 @@ Task = tuple[Setting, int]  # a setting and a seed
 _POLL_SECONDS = 0.2
 
 _laboratory: Laboratory | None = None
+_kept: dict[Laboratory, ProcessPoolExecutor] = {}
 
 
 def run_all(laboratory: Laboratory, tasks: Sequence[Task], jobs: int, progress: Progress) -> dict[Task, Cell]:
@@ -57,6 +58,7 @@ def _at_once(
                 del left[task]
                 yield task, cell
         except BrokenProcessPool:
+            _kept.pop(laboratory, None)
             for task in list(left)[: jobs + 1]:  # tasks begin in their order, and one is handed out ahead
                 del left[task]
                 yield task, _alone(laboratory, task, beat)
@@ -75,13 +77,36 @@ def _pooled(
     """Run tasks in processes of their own. The beat goes on all the while, so that it can stop the run."""
     if not tasks:
         return
-    with processes(min(jobs, len(tasks)), _begin, (laboratory,)) as pool:
+    with _pool(laboratory, min(jobs, len(tasks))) as pool:
         waiting = dict(zip(submitted(pool, _run, [(task,) for task in tasks]), tasks, strict=True))
         while waiting:
             finished, _ = wait(waiting, _POLL_SECONDS, FIRST_COMPLETED)
             beat()
             for future in finished:
                 yield waiting.pop(future), future.result()
+
+
+@contextmanager
+def kept_processes(laboratory: Laboratory, jobs: int) -> Iterator[None]:
+    """Here the settings of a laboratory are run by the same processes, however often some are asked for.
+
+    To load words, taxonomy and compiled loops takes a process as long as a dozen settings.
+    """
+    with processes(jobs, _begin, (laboratory,)) as pool:  # they are started with the first setting
+        _kept[laboratory] = pool
+        try:
+            yield
+        finally:
+            _kept.pop(laboratory, None)
+
+
+@contextmanager
+def _pool(laboratory: Laboratory, number: int) -> Iterator[ProcessPoolExecutor]:
+    if laboratory in _kept:
+        yield _kept[laboratory]
+        return
+    with processes(number, _begin, (laboratory,)) as pool:
+        yield pool
 
 
 @contextmanager

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.document_store import DocumentStore
-from shoal.search.lexicon import Lexicon
+from shoal.search.document_store import Store
+from shoal.search.lexicon import WordForms
 from shoal.search.query import Clause, parse_query
-from shoal.search.snippets import Snippet, make_snippet
-from shoal.search.spelling import Speller
+from shoal.search.snippets import Snippet, make_snippet, spelled_words
+from shoal.search.spelling import Spelling
 
 # Robertson's BM25 with Lucene's values and its idf, ln(1 + (N - n + 0.5) / (n + 0.5)), in every engine.
 K1, B = 1.2, 0.75
@@ -30,10 +30,10 @@ class Candidates:
 class Engine(ABC):
     """An engine finds and scores clauses; what a query means and how it is shown is the same for all."""
 
-    def __init__(self, lexicon: Lexicon, store: DocumentStore) -> None:
+    def __init__(self, lexicon: WordForms, store: Store, spelling: Spelling) -> None:
         self.lexicon = lexicon
         self.store = store
-        self._speller = Speller(lexicon)
+        self._spelling = spelling
 
     def candidates(self, query: str, limit: int = 100) -> Candidates:
         """The documents that hold any clause of the query and none that it excludes, by BM25, at most `limit`."""
@@ -51,11 +51,12 @@ class Engine(ABC):
     def snippets(self, query: str, documents: Sequence[int]) -> list[Snippet]:
         """For each document, the passage that holds most of the query, its words marked."""
         wanted, _ = self._clauses(query)
-        return [make_snippet(self.store.text(int(i)), wanted, self.lexicon) for i in documents]
+        words = spelled_words(wanted, self.lexicon)
+        return [make_snippet(self.store.text(int(i)), words) for i in documents]
 
     def suggest(self, query: str) -> str | None:
         """The query with the words that no document holds replaced by near ones; None if there is nothing."""
-        return self._speller.suggest(query)
+        return self._spelling.suggest(query)
 
     def parts(self, query: str, document: int) -> list[tuple[str, float]]:
         """What each clause of the query adds to the score of one document."""

@@ -6,11 +6,12 @@ import numpy as np
 import tantivy
 
 from shoal.corpus.progress import Progress, silent
-from shoal.search.analysis import Analysis, Occurrences
+from shoal.search.analysis import Analysis
 from shoal.search.document_store import DocumentStore
 from shoal.search.engines.base import Candidates, Engine, first
 from shoal.search.lexicon import Lexicon
 from shoal.search.query import ALL, FIELDS, TEXT, TITLE, Clause
+from shoal.search.spelling import Speller
 
 POSITION = "position"
 
@@ -42,7 +43,7 @@ def _add_all(analysis: Analysis, writer: tantivy.IndexWriter, progress: Progress
     for i in range(len(analysis)):
         if i % 200 == 0:
             progress(i, len(analysis), "indexing with tantivy")
-        title, text = _words(forms, analysis.title, i), _words(forms, analysis.text, i)
+        title, text = analysis.title.words(forms, i), analysis.text.words(forms, i)
         document = tantivy.Document()
         document.add_unsigned(POSITION, i)
         # Two values of one field: tantivy leaves a gap between them that no phrase crosses.
@@ -59,15 +60,11 @@ def _schema() -> tantivy.Schema:
     return builder.add_unsigned_field(POSITION, fast=True, indexed=True).build()
 
 
-def _words(forms: np.ndarray, column: Occurrences, i: int) -> str:
-    return " ".join(forms[column.ids[column.start[i] : column.start[i + 1]]])
-
-
 class TantivyEngine(Engine):
     """One searcher, opened once; tantivy's searchers may be shared by threads."""
 
     def __init__(self, folder: Path, lexicon: Lexicon, store: DocumentStore) -> None:
-        super().__init__(lexicon, store)
+        super().__init__(lexicon, store, Speller(lexicon))
         index = tantivy.Index.open(str(folder))
         index.config_reader("manual", 0)
         index.reload()

@@ -23,6 +23,7 @@ from shoal.search.document_store import DocumentStore
 from shoal.search.engines.base import K1, B, Candidates, Engine, first
 from shoal.search.lexicon import Lexicon
 from shoal.search.query import ALL, FIELDS, TEXT, TITLE, Clause
+from shoal.search.spelling import Speller
 
 with warnings.catch_warnings():
     # Whoosh 2.7.4 is older than the warnings of newer Pythons about its source.
@@ -216,7 +217,7 @@ class WhooshEngine(Engine):
     """BM25 over Whoosh's dictionary. Whoosh's readers cannot be shared: each is lent to one thread at a time."""
 
     def __init__(self, folder: Path, lexicon: Lexicon, store: DocumentStore) -> None:
-        super().__init__(lexicon, store)
+        super().__init__(lexicon, store, Speller(lexicon))
         storage = MappedStorage(folder)
         self._index = storage.open_index(indexname=INDEX_NAME)
         self._idle: SimpleQueue[IndexReader] = SimpleQueue()

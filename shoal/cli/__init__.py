@@ -3,10 +3,11 @@
 import argparse
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from shoal.cli.arguments import OPTIONS
 from shoal.corpus.errors import InputError
 from shoal.corpus.version import VERSION
 
@@ -53,8 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not given:
             print(GUIDE, end="")
             return 0
-        options = make_parser(COMMANDS if given[0] == COMPLETION else given[:1]).parse_args(given)
-        code = options.run(options)
+        options = make_parser().parse_args(given)
+        code = import_module(f"{__name__}.{options.command}").run(options)
         sys.stdout.flush()
         return int(code or 0)
     except InputError as error:
@@ -85,8 +86,8 @@ class Completion(argparse.Action):
         parser.exit()
 
 
-def make_parser(asked: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
-    """The options of the commands that are asked for; of the others, which would take seconds to load, what they do."""
+def make_parser() -> argparse.ArgumentParser:
+    """The options of all commands. What a command does is loaded when it is known which one is asked for."""
     parser = argparse.ArgumentParser(prog="shoal", description=__doc__, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"shoal {VERSION}")
     parser.add_argument(
@@ -94,7 +95,5 @@ def make_parser(asked: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, what in COMMANDS.items():
-        command = commands.add_parser(name, help=what)
-        if name in asked:
-            import_module(f"{__name__}.{name}").add_options(command)
+        OPTIONS[name](commands.add_parser(name, help=what))
     return parser

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
-from shoal.cli.options import add_instance_options, instance_settings, print_json, print_table
+from shoal.cli.options import instance_settings
+from shoal.cli.tables import print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.webapp.core.accounts import (
     change_account,
@@ -19,7 +19,6 @@ from shoal.webapp.core.accounts import (
     reset_password,
     write_one_time,
 )
-from shoal.webapp.core.roles import MAY, OPERATOR, ROLES
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database, LogFile
 
@@ -27,43 +26,10 @@ _BY = "shoal admin"  # as the audit names who did it
 Action = Callable[[Database, Settings, argparse.Namespace], None]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    create = _add(actions, "create", "a new account", run_create)
-    create.add_argument("--role", choices=ROLES, default=OPERATOR, help="; ".join(f"{r} {MAY[r]}" for r in ROLES))
-    create.add_argument("--one-time", action="store_true", help="make a password that must be changed within a day")
-    _add(actions, "reset", "a one-time password in place of one that was forgotten", run_reset)
-    _add(actions, "disable", "no more log-ins; those that last end at once", run_disable)
-    _add(actions, "enable", "log-ins again", run_enable)
-    _add(actions, "role", "another role", run_role).add_argument("role", choices=ROLES)
-    _add(actions, "delete", "take the account away; its name stays in the history", run_delete)
-    _add(actions, "list", "all accounts", run_list, given=None).add_argument("--json", action="store_true")
-    _add_token_options(actions)
-
-
-def _add_token_options(actions: Any) -> None:
-    issue = _add(actions, "issue-token", "a token, by which a person of a real log sees the own group", run_issue, None)
-    issue.add_argument("--log", type=int, default=0, metavar="NUMBER", help="of which log, where there are several")
-    issue.add_argument("--days", type=int, help="how long it is good (90 if left out)")
-    issue.add_argument("--note", default="", help="what to remember it by; not the person's name")
-    tokens = _add(actions, "list-tokens", "all tokens: nobody's id, nobody's group", run_list_tokens, None)
-    tokens.add_argument("--json", action="store_true")
-    _add(actions, "revoke-token", "refuse a token from now on", run_revoke, None).add_argument("number", type=int)
-
-
-def _add(actions: Any, name: str, help: str, run: Action, given: str | None = "name") -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(name, help=help)
-    if given:
-        parser.add_argument(given)
-    add_instance_options(parser)
-    parser.set_defaults(run=lambda options: _with_database(run, options))
-    return parser
-
-
-def _with_database(run: Action, options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     settings = instance_settings(options)
     with open_instance(settings) as database:
-        run(database, settings, options)
+        ACTIONS[options.action](database, settings, options)
 
 
 @contextmanager
@@ -195,3 +161,10 @@ def _ask_password() -> str:
     if not password:
         raise InputError("no password was given: type one, pipe one in, or use --one-time")
     return password
+
+
+ACTIONS: dict[str, Action] = {
+    "create": run_create, "reset": run_reset, "disable": run_disable, "enable": run_enable, "role": run_role,
+    "delete": run_delete, "list": run_list, "issue-token": run_issue, "list-tokens": run_list_tokens,
+    "revoke-token": run_revoke,
+}  # fmt: skip

@@ -1,51 +1,25 @@
 """shoal anonymize: make a release of a log."""
 
 import argparse
+import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from shoal.anonymizer.base import Method
+from shoal.anonymizer.blocks import need_blocks
 from shoal.anonymizer.claims import sentence
-from shoal.anonymizer.manifest import LARGEST
+from shoal.anonymizer.manifest import Manifest
 from shoal.anonymizer.registry import make_method
-from shoal.cli.options import (
-    CORPUS,
-    add_knowledge_options,
-    add_log_options,
-    knowledge_of,
-    log_of,
-    print_json,
-    tell_read,
-)
+from shoal.anonymizer.release_files import write_release
+from shoal.cli.arguments import BLOCK
+from shoal.cli.options import knowledge_of, log_of, tell_read
+from shoal.cli.tables import print_json
 from shoal.corpora import open_corpus
 from shoal.corpus.errors import InputError
+from shoal.corpus.logs import log_format
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import bar
 from shoal.corpus.querylog import counted
 from shoal.notebook import anonymize, load, refuse_existing
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    add_log_options(parser)
-    add_knowledge_options(parser)
-    parser.add_argument("--method", required=True)
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
-    parser.add_argument("--seed", type=seed, help="a whole number from 0 on (0); none where it must stay secret")
-    parser.add_argument("--previous", type=Path, metavar="DIR", help="an earlier release, whose groups stay")
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the release")
-    parser.add_argument(
-        "--corpus",
-        help=f"{CORPUS}: learn what a profile weighs in its rankings, too",
-    )
-    parser.add_argument("--force", action="store_true", help="replace a release that is there already")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_anonymize)
-
-
-def seed(text: str) -> int:
-    """A seed of random numbers, or an error that argparse shows."""
-    if not text.isdecimal() or len(text) > len(str(LARGEST)) or int(text) >= LARGEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
-    return int(text)
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -59,30 +33,64 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
     return table
 
 
-def run_anonymize(options: argparse.Namespace) -> None:
+def run_on_cluster(options: argparse.Namespace, method: Method) -> None:
+    """The same by a cluster: the log never is on this machine, its release is."""
+    from shoal.anonymizer.cluster.run import anonymize_on_cluster
+
+    if options.corpus is not None:
+        raise InputError("--corpus learns on the whole log, which is on the cluster: leave it or --cluster away")
+    drawn = method.seed_for(options.seed)
+    format, size = log_format(options.columns or "", options.encoding or ""), options.block or BLOCK
+    with bar() as progress:
+        done = anonymize_on_cluster(
+            options.cluster, options.log, method, size, drawn, format, options.strict, progress
+        )  # fmt: skip
+    manifest = write_release(options.out, done.made, method, None, drawn)
+    print(f"log: {done.understood}", file=sys.stderr)
+    for reason, count in done.rejected.items():
+        print(f"{counted(count, 'row')} could not be read: {reason}", file=sys.stderr)
+    tell(options, manifest)
+
+
+def run(options: argparse.Namespace) -> None:
     refuse_existing(options.out, options.force)  # before any work is done
     method = make_method(options.method, parse_settings(options.set), knowledge_of(options))
     if options.sensitive and not method.info.sensitive:
         raise InputError(f"{method.info.id} knows no sensitive terms and treats all alike: leave --sensitive away")
+    if options.block is not None or options.cluster is not None:
+        need_blocks(method.info)
+        if options.previous is not None:
+            raise InputError("--previous keeps groups that blocks would tear apart: leave it or the blocks away")
+    if options.cluster is not None:
+        return run_on_cluster(options, method)
     if options.previous is not None:
         method = method.after(load(options.previous).assignment)
     with bar() as progress:
         log, rejected = log_of(options, progress)
-        made = anonymize(log, method, seed=options.seed, progress=progress)
+        made = anonymize(log, method, seed=options.seed, progress=progress, users_per_block=options.block)
         if options.corpus is not None:
             made = made.blended(open_corpus(options.corpus, progress=progress).index, progress)
     manifest = made.save(options.out, force=options.force)
     tell_read(rejected, options.out.with_name(f"{options.out.name}-rejected.tsv"))
+    more = []
+    if method.info.sensitive:
+        more.append(method.knowledge.sensitive.told(build_profiles(log, method.knowledge.words)))
+    if made.blend is not None:
+        weights = f"a profile weighs {made.blend.profile:g} and everyone's average {made.blend.everyone:g}"
+        more.append(f"where it ranks, {weights}")
+    tell(options, manifest, more)
+
+
+def tell(options: argparse.Namespace, manifest: Manifest, more: Sequence[str] = ()) -> None:
+    """What was published, and how that is checked."""
     if options.json:
         print_json(manifest.as_json())
         return
     profiles = counted(manifest.groups, "published profile")
     print(f"{counted(manifest.users, 'user')}, {profiles} in {options.out}")
-    hidden = counted(made.suppressed.occurrences, "occurrence")
-    print(f"suppressed: {hidden}, {counted(made.suppressed.users, 'user')} left with nothing")
-    if method.info.sensitive:
-        print(method.knowledge.sensitive.told(build_profiles(log, method.knowledge.words)))
-    if made.blend is not None:
-        print(f"where it ranks, a profile weighs {made.blend.profile:g} and everyone's average {made.blend.everyone:g}")
+    hidden = counted(manifest.suppressed.occurrences, "occurrence")
+    print(f"suppressed: {hidden}, {counted(manifest.suppressed.users, 'user')} left with nothing")
+    for line in more:
+        print(line)
     given = f" --sensitive {options.sensitive}" if options.sensitive else ""
-    print(f"to be checked by `shoal verify {options.out} --log {options.log}{given}`: {sentence(made.claim)}")
+    print(f"to be checked by `shoal verify {options.out} --log {options.log}{given}`: {sentence(manifest.claim)}")

@@ -3,23 +3,15 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
-from shoal.cli.options import print_json, print_table
+from shoal.cli.tables import print_json, print_table
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.blocks import listed, percent
 from shoal.evaluation.run.changes import MEASURES, Changes, changes
 from shoal.evaluation.run.results import Row, read_results
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("before", type=Path, help="the folder of an evaluation")
-    parser.add_argument("after", type=Path, help="the folder of another")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_compare)
-
-
-def run_compare(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     found = changes(read_results(options.before), read_results(options.after))
     if options.json:
         print_json(asdict(found))

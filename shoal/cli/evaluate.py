@@ -5,16 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from shoal.cli.options import (
-    CORPUS,
-    LOG,
-    add_knowledge_options,
-    add_log_options,
-    print_json,
-    print_table,
-    tell_read,
-    whole_number,
-)
+from shoal.cli.options import choose_cluster, tell_read
+from shoal.cli.tables import print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import bar
 from shoal.evaluation.experiment import DEFAULT_CORPUS, read_experiment
@@ -34,39 +26,8 @@ from shoal.evaluation.run.results import Results, columns_in, told, write_whole
 from shoal.experiments import evaluate
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--corpus", help=f"{CORPUS} (reuters)")
-    add_log_options(parser, required=False, help=f"{LOG} (that of the corpus)")
-    parser.add_argument("--methods", help='settings, for example "random:k=3;linkability:p=0.4,0.2" (all methods)')
-    parser.add_argument("--config", type=Path, metavar="E.toml", help="a file that declares the experiment")
-    parser.add_argument("--seed", dest="seeds", metavar="N[,N...]", help="several: the results are their means (0)")
-    parser.add_argument("--queries", type=whole_number("--queries", 1), help="test queries per user, at most (5)")
-    parser.add_argument("--victims", type=whole_number("--victims", 1), help="users that are attacked, at most (1000)")
-    parser.add_argument("--measures", help="only these columns, with commas between (all)")
-    parser.add_argument("--engine", help="auto, whoosh or tantivy (auto)")
-    add_knowledge_options(parser)
-    parser.add_argument("--risk", help='find the setting of each method that meets it, for example "linkage5<=0.05"')
-    parser.add_argument(
-        "--films", action="store_true", help="instead: does a profile help 943 real people find what they like later?"
-    )
-    parser.add_argument(
-        "--figures",
-        nargs="?",
-        const="some",
-        choices=("some", "full"),
-        help="also draw the papers' own figures in their set-ups; full: in all their sizes (up to 53,058 users)",
-    )
-    parser.add_argument("--jobs", type=whole_number("--jobs", 0), default=0, help="processes (one per core)")
-    parser.add_argument(
-        "--trec", action="store_true", help="also write every ranking as a TREC run, with qrels and topics, into trec/"
-    )
-    parser.add_argument("--timings", action="store_true", help="seconds and peak_mb in results.csv too")
-    parser.add_argument("--out", type=Path, default=Path("results"), help="the folder of the results (results)")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_evaluate)
-
-
-def run_evaluate(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    choose_cluster(options)
     if options.films:
         return run_evaluate_films(options, tuple(_given(options).get("seeds", ())))
     given = _given(options)
@@ -164,7 +125,7 @@ def _print_results(results: Results, options: argparse.Namespace) -> None:
 SHOWN = ("design", "method", "params", "people", "ap10", "ap10_low", "ap10_high", "help_kept", "linkage5")
 _OF_LOGS = (
     *("corpus", "log", "columns", "encoding", "config", "risk", "trec", "figures", "queries", "victims", "measures"),
-    *("engine", "taxonomy", "directory", "sensitive", "dictionary"),
+    *("engine", "url", "taxonomy", "directory", "sensitive", "dictionary"),
 )
 
 

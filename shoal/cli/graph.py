@@ -1,22 +1,14 @@
 """How is a release seen as a graph? shoal graph: its public profiles, terms and queries as GraphML or GEXF."""
 
 import argparse
-from pathlib import Path
 
 from shoal.anonymizer.release_files import read_release
 from shoal.anonymizer.release_graph import release_graph, write_graph
-from shoal.cli.options import print_json
+from shoal.cli.tables import print_json
 from shoal.corpus.querylog import counted
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("release", type=Path, help="the folder of a release")
-    parser.add_argument("--out", type=Path, required=True, metavar="F.graphml", help="the file to write (.gexf too)")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_graph)
-
-
-def run_graph(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     graph = release_graph(read_release(options.release, secret=False).release)  # who is behind it stays unread
     write_graph(graph, options.out)
     profiles = sum(kind == "profile" for _, kind in graph.nodes(data="kind"))

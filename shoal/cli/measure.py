@@ -3,16 +3,9 @@
 import argparse
 import sys
 from dataclasses import asdict, fields, replace
-from pathlib import Path
 
-from shoal.cli.options import (
-    add_knowledge_options,
-    add_log_options,
-    log_of,
-    print_json,
-    print_table,
-    whole_number,
-)
+from shoal.cli.options import log_of
+from shoal.cli.tables import print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.progress import bar
@@ -23,30 +16,7 @@ from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 from shoal.notebook import load
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("release", type=Path, help="the folder of a release")
-    add_log_options(parser)
-    add_knowledge_options(parser)
-    parser.add_argument(
-        "--victims", type=whole_number("--victims", 1), default=1000, help="users that are attacked, at most (1000)"
-    )
-    parser.add_argument("--seed", type=whole_number("--seed", 0), default=0)
-    parser.add_argument(
-        "--measures",
-        help="only these columns, with commas between; `thorough` are those that run the method again (all)",
-    )
-    parser.add_argument(
-        "--worst",
-        type=whole_number("--worst", 0),
-        default=0,
-        metavar="N",
-        help="name the N users who are found most surely, and say why",
-    )
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_measure)
-
-
-def run_measure(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     wanted = columns_named(name.strip() for name in (options.measures or "").split(",") if name.strip())
     made = load(options.release, knowledge=_given(options))
     knowledge = made.method.knowledge

@@ -4,21 +4,14 @@ import argparse
 import textwrap
 from collections.abc import Sequence
 
-from shoal.cli.options import print_json
+from shoal.cli.tables import print_json
 from shoal.evaluation.measures.base import HEADINGS, Measure
 from shoal.evaluation.measures.registry import describe, find_measure, measures
 
 _THOROUGH = "runs the method once more: only where it is asked for, by --measures with its name or `thorough`"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="tell of this measure only (its name, or a column of results.csv)")
-    parser.add_argument("--markdown", action="store_true", help="as the page docs/measures.md")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_measures)
-
-
-def run_measures(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     chosen = [find_measure(options.name)] if options.name else list(measures().values())
     if options.json:
         print_json([describe(measure) for measure in chosen])

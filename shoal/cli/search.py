@@ -5,65 +5,24 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import cache
-from pathlib import Path
 
-from shoal.cli.options import (
-    CORPUS,
-    LOG,
-    add_knowledge_options,
-    add_log_options,
-    knowledge_of,
-    log_of,
-    print_json,
-    print_table,
-)
+from shoal.cli.arguments import SHOWN
+from shoal.cli.options import choose_cluster, knowledge_of, log_of
+from shoal.cli.tables import print_json, print_table
 from shoal.corpora import Answer, Corpus, Shown, check_search, open_corpus
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, bar
 from shoal.corpus.querylog import counted
 from shoal.notebook import Profile, load, own_profile
-from shoal.search.personal import CANDIDATES, DEFAULT_WEIGHT
+from shoal.search.personal import CANDIDATES
 from shoal.search.trec import read_pairs, read_topics
 
-_SHOWN = 10  # results of a query; of topics all candidates are written
 _REASONS = 6  # parts of a score that are printed; --json has them all
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("query", nargs="?", help='words, "a phrase", title:word, -word for without')
-    parser.add_argument("--corpus", default="news", help=f"{CORPUS} (news)")
-    add_log_options(parser, required=False, help=f"{LOG}: the user's own profile")
-    parser.add_argument("--user", help="whose profile orders the results")
-    parser.add_argument("--release", type=Path, help="a release: the published profile instead of the user's own")
-    parser.add_argument(
-        "--weight",
-        type=float,
-        help=f"0: the engine alone, 1: the profile alone (what the release says, or {DEFAULT_WEIGHT})",
-    )
-    parser.add_argument(
-        "--limit", type=int, help=f"how many results ({_SHOWN}; of topics {CANDIDATES}, all that a profile reorders)"
-    )
-    parser.add_argument("--explain", action="store_true", help="why each result stands where it does")
-    parser.add_argument("--engine", default="auto", help="auto, whoosh or tantivy (auto)")
-    add_knowledge_options(parser)
-    parser.add_argument(
-        "--topics", type=Path, metavar="FILE", help="instead of a query: TREC title topics, or topic<TAB>query lines"
-    )
-    parser.add_argument(
-        "--people", type=Path, metavar="FILE", help="whose profile orders each topic: topic<TAB>user lines"
-    )
-    parser.add_argument(
-        "--trec", type=Path, metavar="RUN", help="also write the results as a TREC run (of a query as topic 1)"
-    )
-    parser.add_argument(
-        "--qrels", type=Path, metavar="FILE", help="score the run by ir_measures, as results.csv is scored"
-    )
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_search)
-
-
-def run_search(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     _check(options)
+    choose_cluster(options)
     with bar() as progress:
         corpus = open_corpus(options.corpus, engine=options.engine, progress=progress)
         profile_of = _profiles(options, progress)
@@ -71,7 +30,7 @@ def run_search(options: argparse.Namespace) -> None:
             _run_topics(corpus, profile_of, options, progress)
         else:
             profile = profile_of(options.user) if options.user is not None else None
-            answer = corpus.search(options.query, profile, options.weight, options.limit or _SHOWN)
+            answer = corpus.search(options.query, profile, options.weight, options.limit or SHOWN)
     if options.topics is None:
         _tell(answer, options)
     corpus.close()
@@ -81,7 +40,7 @@ def _check(options: argparse.Namespace) -> None:
     if (options.query is None) == (options.topics is None):
         raise InputError("give a query, or a file of them by --topics: one of the two")
     if options.topics is None:
-        check_search(options.query, options.weight, _SHOWN if options.limit is None else options.limit)
+        check_search(options.query, options.weight, SHOWN if options.limit is None else options.limit)
         if options.people is not None or options.qrels is not None:
             raise InputError("--people and --qrels are for many queries: give them by --topics")
     elif options.trec is None:

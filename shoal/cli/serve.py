@@ -6,39 +6,17 @@ import os
 import socket
 import sys
 
-from shoal.cli.options import add_instance_options, instance_settings
-from shoal.cli.setup import add_data_options, set_up
+from shoal.cli.options import choose_engine, instance_settings
+from shoal.cli.setup import set_up
 from shoal.corpus.errors import InputError
 from shoal.webapp.core.settings import Settings, is_local
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    add_data_options(parser)
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8000)
-    add_instance_options(parser)
-    parser.add_argument("--hosts", default="", metavar="NAME,...", help="the names by which browsers may reach it")
-    parser.add_argument(
-        "--proxies", default="", metavar="ADDRESS,...",
-        help="addresses or networks of proxies before the server, which tell who asks (X-Forwarded-For)",
-    )  # fmt: skip
-    parser.add_argument("--tls", action="store_true", help="behind a proxy that speaks TLS: cookies are marked Secure")
-    parser.add_argument(
-        "--slowest-upload", type=int, default=Settings.slowest_upload, metavar="BYTES",
-        help="bytes a second that an upload must bring, or it is ended with 408; 0 for any (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="processes")
-    parser.add_argument("--threads", type=int, default=8, help="threads in each process")
-    parser.add_argument(
-        "--no-levels", action="store_true", help="make one release only, not one of every method at three levels"
-    )
-    parser.set_defaults(run=run_serve)
-
-
-def run_serve(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     from shoal.webapp.core.instance import move_old_instance
     from shoal.webapp.core.server import serve
 
+    choose_engine(options)
     refuse_taken_port(options.host, options.port)
     settings = settings_of(options)
     settings.check()

@@ -2,35 +2,23 @@
 
 import argparse
 
-from shoal.anonymizer import compile_method
-from shoal.anonymizer.registry import methods
+from shoal.cli.options import choose_engine
 from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.logs import load_log
 from shoal.corpus.progress import bar
 from shoal.corpus.querylog import counted
-from shoal.corpus.store.datasets import CORPORA
 from shoal.search.index import index_for
 from shoal.webapp.core.settings import Settings
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    add_data_options(parser)
-    parser.set_defaults(run=run_setup)
+def run(options: argparse.Namespace) -> None:
+    from shoal.compiling import compile_all  # with all that is measured, which `serve` starts without
 
-
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", choices=CORPORA, default="news", help="a data set that gives corpus and log (news)")
-    parser.add_argument("--corpus", default="", help="documents from elsewhere: a JSON-lines file")
-    parser.add_argument("--log", default="", help="users from elsewhere: a file in the AOL format (.gz too)")
-
-
-def run_setup(options: argparse.Namespace) -> None:
+    choose_engine(options)
     settings = Settings(data=options.data, corpus=options.corpus, log=options.log)
     set_up(settings)
     with bar() as progress:
-        for done, id in enumerate(methods()):
-            progress(done, len(methods()), "compiling")
-            compile_method(id)
+        compile_all(progress)
     print(f"{settings.corpus_source} is ready. Now run: shoal serve --data {options.data}")
 
 

@@ -1,9 +1,8 @@
 """shoal simulate: a log of simulated users, and the table of its calibration."""
 
 import argparse
-from pathlib import Path
 
-from shoal.cli.options import CORPUS, print_json, whole_number
+from shoal.cli.tables import print_json
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs.aol import read_log
@@ -14,17 +13,7 @@ from shoal.corpus.progress import bar
 from shoal.corpus.querylog import counted
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--users", type=whole_number("--users", 1), required=True, help="how many simulated users")
-    parser.add_argument("--out", type=Path, required=True, help="the log file to write, in the AOL format")
-    parser.add_argument("--corpus", "--data", default="news", help=f"{CORPUS} (news)")
-    parser.add_argument("--web-queries", action="store_true", help="let them sound like 110,000 real web queries")
-    parser.add_argument("--seed", type=whole_number("--seed", 0), default=0)
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_simulate)
-
-
-def run_simulate(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     if not options.out.parent.is_dir():
         raise InputError(f"no folder {options.out.parent} to write {options.out.name} in: make it first")
     with bar() as progress:

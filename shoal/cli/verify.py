@@ -2,27 +2,21 @@
 
 import argparse
 from dataclasses import asdict, replace
-from pathlib import Path
 
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.verify_stored import reproduce
-from shoal.cli.options import add_knowledge_options, add_log_options, knowledge_of, log_of, print_json
+from shoal.cli.options import knowledge_of, log_of
+from shoal.cli.tables import print_json
+from shoal.corpus.errors import InputError
+from shoal.corpus.logs import log_format
 from shoal.corpus.progress import bar
-from shoal.notebook import load
+from shoal.notebook import Made, load
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("release", type=Path)
-    add_log_options(parser)
-    add_knowledge_options(parser)
-    parser.add_argument("--reproduce", action="store_true", help="run the method again and compare byte by byte")
-    parser.add_argument("--previous", type=Path, metavar="DIR", help="the release that it was made after")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=run_verify)
-
-
-def run_verify(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     made = load(options.release, knowledge=knowledge_of(options))
+    if options.cluster is not None:
+        return _tell(options, made, _by_cluster(options, made))
     with bar() as progress:
         log, _ = log_of(options, progress)
         verdict = made.verify(log)
@@ -30,6 +24,22 @@ def run_verify(options: argparse.Namespace) -> int:
             previous = load(options.previous).assignment if options.previous is not None else None
             other = reproduce(options.release, made.stored, log, progress, previous=previous)
             verdict = replace(verdict, holds=not other, counterexample=_other(other))
+    return _tell(options, made, verdict)
+
+
+def _by_cluster(options: argparse.Namespace, made: Made) -> Verdict:
+    """The verdict of a cluster, on which the log lies; nothing is made again there."""
+    from shoal.anonymizer.cluster.verify import verify_on_cluster
+
+    if options.reproduce:
+        raise InputError("--reproduce compares every file: make the release again by `shoal anonymize --cluster`")
+    assert made.stored is not None  # it was just loaded
+    format = log_format(options.columns or "", options.encoding or "")
+    with bar() as progress:
+        return verify_on_cluster(options.cluster, options.log, made.stored, format, progress)
+
+
+def _tell(options: argparse.Namespace, made: Made, verdict: Verdict) -> int:
     if options.json:
         again = {"reproduced": verdict.holds} if options.reproduce else {}
         print_json({"claim": made.claim.id, **asdict(verdict), **again})

@@ -3,7 +3,7 @@
 import argparse
 
 from shoal.cli import COMMANDS, GUIDE, make_parser
-from shoal.cli.options import markdown_table
+from shoal.cli.tables import markdown_table
 
 
 def commands_page() -> str:

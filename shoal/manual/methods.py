@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from shoal.anonymizer.base import FAMILIES, Family, Method, MethodInfo
+from shoal.anonymizer.registry import describe as declared
 from shoal.anonymizer.registry import methods
 from shoal.cli.methods import parameter_table
-from shoal.cli.options import markdown_table
+from shoal.cli.tables import markdown_table
 from shoal.evaluation.measures.registry import columns
 from shoal.manual.example import SENSITIVE, Example, run_example
 from shoal.manual.picture import describe, picture
@@ -63,8 +64,12 @@ def method_page(example: Example, documents: Path) -> str:
     parts += [f"Family: {info.family}, {FAMILIES[info.family]}.", "## What it does", *_in_a_picture(example)]
     parts += ["## What it protects, and what it does not", f"**Protects.** {info.protects}"]
     parts.append(f"**Does not protect.** {info.does_not_protect}")
+    if info.most_users is not None:
+        parts.append(
+            f"**Takes at most** {info.most_users:,} users: more need above 15 minutes or 12 GB, and are refused."
+        )
     parts += ["## What is promised", *_promise(example)]
-    parts += ["## Parameters", parameter_table(info) if info.parameters else "It has none."]
+    parts += ["## Parameters", parameter_table(declared(info)) if info.parameters else "It has none."]
     parts += ["## Our figures", *_figures(info, documents)]
     return "\n\n".join(parts) + "\n\n" + essay(documents / f"{info.id}.md")
 

@@ -1,6 +1,7 @@
 """Does the verifier of generalized queries accept what is true and reject what is not?"""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, ReleasedQueries, Suppressed
-from shoal.anonymizer.claims import Evidence, Verdict, verify
+from shoal.anonymizer.claims import Evidence, Verdict, concepts, verify
 from shoal.anonymizer.contract.literal import is_true
 from shoal.anonymizer.methods.wordnet_queries import WordnetQueries
 from shoal.corpus.knowledge import Knowledge
@@ -25,6 +26,13 @@ FOOD = {
 WORDS = ["apple", "orange", "beef", "chicken", "milk", "stone"]
 LABELS = ["apple", "orange", "Fruit", "Meat", "Solid", "beef", "milk", "Food", "stone", "FRUIT"]
 Listed = dict[tuple[int, str], int]  # (user, concept) -> count
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _two_users_at_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(concepts, "_USERS_AT_ONCE", 2)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog
-from shoal.corpus.searches import Device, Search
+from shoal.corpus.searches import Device
+from shoal.search.vectors import DocumentVectors
 
 LOG = log_of([("ann", "wine cheese"), ("ann", "wine"), ("bob", "wine"), ("cem", "qxqxq"), ("dee", "car")])
 
@@ -40,7 +41,7 @@ def test_a_device_publishes_nothing_and_ranks_by_the_own_profile() -> None:
     made = release("device")
     assert (len(made.release), made.suppressed.users, made.suppressed.occurrences) == (0, 4, 5)
     rows = [csr_array(np.array([[weight, 0.0]])) for weight in (1.0, 2.0)]
-    search = Search("wine", np.empty(0), csr_array((0, 2)), ["wine", "car"], {"wine": 0, "car": 1})
+    search = DocumentVectors(csr_array((0, 2)), {"wine": 0, "car": 1}, ["wine", "car"]).search("wine", np.empty(0))
     assert make_method("device", {}).choose(search, Device(*rows, Random(0)), made.release) is rows[0]
     assert make_method("plain", {}).choose(search, Device(*rows, Random(0)), made.release) is rows[1]
 

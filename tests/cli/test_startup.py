@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli import COMMANDS, main
+from shoal.anonymizer import registry
+from shoal.anonymizer.manifest import LARGEST
+from shoal.cli import COMMANDS, arguments, main
+from shoal.cli import methods as methods_command
+from shoal.cli.methods import told_methods
+from shoal.corpus.knowledge.dictionary import DICTIONARIES
+from shoal.corpus.logs.columns import ROLES
+from shoal.search.engines.opensearch import URL
+from shoal.search.index import ENGINES
+from shoal.search.personal import CANDIDATES, DEFAULT_WEIGHT
 
 LOADED = """
 import sys
@@ -27,9 +36,34 @@ def loaded_by(program: str) -> set[str]:
     return set(ran.stderr.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["nonsense"], []])
-def test_help_and_refusals_load_nothing_heavy(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["nonsense"], [], ["evaluate", "--nonsense"], ["serve", "--help"], ["methods"]],
+)
+def test_help_refusals_and_the_list_of_methods_load_nothing_heavy(arguments: list[str]) -> None:
+    if arguments == ["methods"]:
+        told_methods()  # what they say is kept from the first time on
     assert not HEAVY & loaded_by(LOADED.format(arguments=arguments))
+
+
+def test_what_methods_say_is_asked_anew_when_a_file_of_theirs_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOAL_CACHE", str(tmp_path))
+    first = told_methods()
+    (kept,) = tmp_path.glob("methods-*.json")
+    kept.write_text("[]")
+    assert told_methods() == []
+    monkeypatch.setattr(methods_command, "VERSION", "of another day")
+    assert told_methods() == first
+    assert not kept.exists()
+
+
+def test_options_say_what_the_program_goes_by() -> None:
+    said = (arguments.COLUMNS, arguments.DICTIONARIES, arguments.WEIGHT, arguments.CANDIDATES, arguments.LARGEST)
+    assert said == (ROLES, DICTIONARIES, DEFAULT_WEIGHT, CANDIDATES, LARGEST)
+    assert (arguments.ENGINES, arguments.CLUSTER) == (ENGINES, URL)
+    assert methods_command.ENTRY_POINTS == registry.ENTRY_POINTS
 
 
 def test_the_program_alone_shows_a_guide_whose_examples_are_commands(capsys: pytest.CaptureFixture[str]) -> None:

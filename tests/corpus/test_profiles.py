@@ -1,6 +1,8 @@
 """Is a profile the bag of the terms a user typed?"""
 
+import weakref
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -53,3 +55,14 @@ def test_an_unknown_dictionary_lists_the_known_ones() -> None:
         dictionary("latin")
     with pytest.raises(InputError, match="needs a taxonomy file"):
         dictionary("taxonomy")
+
+
+def test_profiles_are_made_once_for_a_log_and_a_dictionary_and_given_up_with_the_log() -> None:
+    log = make_log(pl.Series(["ann"]), pl.Series(["red wine"]))
+    made = build_profiles(log, dictionary("any"))
+    assert build_profiles(log, dictionary("any")) is made
+    assert build_profiles(replace(log), dictionary("any")) is not made
+    assert build_profiles(log, dictionary("wordnet")) is not made
+    gone = weakref.ref(log)
+    del log
+    assert gone() is None

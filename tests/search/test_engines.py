@@ -1,4 +1,4 @@
-"""Do both engines find, score, show and correct in the same, right way?"""
+"""Do all engines find, score, show and correct in the same, right way?"""
 
 import math
 import tracemalloc
@@ -43,7 +43,7 @@ def form(word: str) -> str:
 
 
 def in_one_byte(length: int) -> int:
-    """The length that tantivy keeps: up to 40 as it is, above that the first four bits of what exceeds 24."""
+    """The length that the others keep: up to 40 as it is, above that the first four bits of what exceeds 24."""
     dropped = max(0, (length - 24).bit_length() - 4) if length > 24 else 0
     return 24 + ((length - 24) >> dropped << dropped)
 
@@ -76,7 +76,7 @@ class ExactBM25:
 
 @pytest.fixture
 def exact(articles: Documents, news: Index) -> ExactBM25:
-    return ExactBM25(articles, {"whoosh": int, "tantivy": in_one_byte}[news.engine_name])
+    return ExactBM25(articles, int if news.engine_name == "whoosh" else in_one_byte)
 
 
 def test_a_word_finds_its_documents_and_its_other_forms(small: Index) -> None:
@@ -146,7 +146,7 @@ def test_scores_fall_and_at_most_the_limit_is_given(news: Index) -> None:
 
 
 def test_the_order_and_the_scores_are_those_of_exact_bm25(news: Index, exact: ExactBM25) -> None:
-    rounding = {"whoosh": 1e-9, "tantivy": 1e-5}[news.engine_name]  # tantivy counts in 32 bits
+    rounding = 1e-9 if news.engine_name == "whoosh" else 1e-5  # the others count in 32 bits
     for query in QUERIES:
         best, candidates = exact.best(query, 100), news.engine.candidates(query)
         np.testing.assert_allclose(candidates.scores, [-score for score, _ in best], rtol=rounding)

@@ -51,9 +51,9 @@ def test_what_is_chosen_at_the_search_sees_the_candidates_and_ranks_as_if_it_had
     found = personal.search(news, QUERY, {"chosen": choose, "given": vector(news, {"court": 2})})
     assert found.rankings["chosen"].scores.tolist() == found.rankings["given"].scores.tolist()
     assert (seen[0].query, seen[0].documents.tolist()) == (QUERY, found.rankings[personal.PLAIN].documents.tolist())
-    asked = seen[0].candidates[:, [seen[0].column["trump"]]].toarray()
+    asked = seen[0].candidates[:, [seen[0].space.columns(["trump"])["trump"]]].toarray()
     assert (asked > 0).mean() > 0.5
-    assert seen[0].forms[seen[0].column["trump"]] == "trump"
+    assert seen[0].space.names([seen[0].space.columns(["trump"])["trump"]]) == ["trump"]
 
 
 def test_beside_everyones_average_a_profile_weighs_what_was_learned_unless_a_weight_is_given(news: Index) -> None:

@@ -14,7 +14,7 @@ from shoal.corpus.searches import Blend
 from shoal.search.engines.base import Candidates
 from shoal.search.explain import explain
 from shoal.search.index import Index
-from shoal.search.rerank import best_first, cosines, many_cosines, rerank
+from shoal.search.rerank import cosines, rerank
 from shoal.search.vectors import DocumentVectors, profile_space
 from tests.examples import examples
 
@@ -34,27 +34,29 @@ def vector(index: Index, weights: dict[str, float]) -> sp.csr_matrix:
 
 
 def test_document_vectors_have_length_one_and_no_stop_words(news: Index) -> None:
-    lengths = np.sqrt(news.vectors.matrix.multiply(news.vectors.matrix).sum(axis=1))
+    rows = news.vectors.rows(np.arange(len(news)))
+    lengths = np.sqrt(rows.multiply(rows).sum(axis=1))
     np.testing.assert_allclose(lengths, 1, rtol=1e-5)
-    assert news.vectors.matrix.dtype == np.float32
-    assert not {"the", "of", "with"} & set(news.vectors.vocabulary)
+    assert rows.dtype == np.float32
+    assert not {"the", "of", "with"} & set(news.vectors.columns(["the", "of", "with"]))
 
 
 def test_every_spelling_of_a_word_has_one_column(small: Index) -> None:
-    vocabulary = small.vectors.vocabulary
-    assert vocabulary["elections"] == vocabulary["election"]
-    assert small.vectors.terms[vocabulary["panels"]] == "panel"
+    column = small.vectors.columns(["elections", "election", "panels"])
+    assert column["elections"] == column["election"]
+    assert small.vectors.names([column["panels"]]) == ["panel"]
 
 
 def test_a_plain_term_goes_to_its_form_and_an_unknown_one_nowhere(small: Index) -> None:
     space = profile_space(["wine", "panels", "unicorn"], [False] * 3, small.vectors, Knowledge()).toarray()
     assert space.sum(axis=1).tolist() == [1, 1, 0]
-    assert space[1, small.vectors.vocabulary["panel"]] == 1
+    assert space[1, small.vectors.columns(["panel"])["panel"]] == 1
 
 
 def test_a_generalized_label_is_shared_equally_among_its_leaves_in_the_corpus(small: Index, drinks: Knowledge) -> None:
     space = profile_space(["Drink", "Thing", "wine"], [True, True, False], small.vectors, drinks).toarray()
-    columns = [small.vectors.vocabulary[word] for word in ("wine", "bottle", "music")]
+    column = small.vectors.columns(["wine", "bottle", "music"])
+    columns = [column[word] for word in ("wine", "bottle", "music")]
     np.testing.assert_allclose(space[:, columns], [[1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3], [1, 0, 0]])
     assert (space > 0).sum() == 6
 
@@ -66,13 +68,14 @@ def test_a_generalized_term_of_another_taxonomy_is_refused(small: Index, drinks:
 
 def test_a_bag_counts_for_each_of_its_members(small: Index) -> None:
     space = profile_space(["bottle|wine"], [True], small.vectors, Knowledge()).toarray()
-    assert space[0, [small.vectors.vocabulary[word] for word in ("wine", "bottle")]].tolist() == [0.5, 0.5]
+    column = small.vectors.columns(["wine", "bottle"])
+    assert space[0, [column[word] for word in ("wine", "bottle")]].tolist() == [0.5, 0.5]
 
 
 def test_a_label_of_wordnet_counts_for_the_words_below_it(news: Index) -> None:
     space = profile_space(["animal.n.01", "entity.n.01"], [True, True], news.vectors, Knowledge())
     assert space.sum(axis=1).ravel().tolist()[0] == pytest.approx([1, 1])
-    animals = {news.vectors.terms[column] for column in space[[0]].indices}
+    animals = set(news.vectors.names(space[[0]].indices))
     assert {"dog", "horse"} <= animals
     assert "president" not in animals
 
@@ -91,7 +94,7 @@ def test_spreading_keeps_weights_and_adds_none(labels: list[str]) -> None:
 def test_a_profile_equal_to_a_document_puts_it_first(news: Index) -> None:
     candidates = news.engine.candidates(QUERY)
     for document in candidates.documents[[0, 10, 50, 99]]:
-        ranking = rerank(candidates, news.vectors.matrix[[document]], news.vectors)
+        ranking = rerank(candidates, news.vectors.rows(np.array([document])), news.vectors)
         assert ranking.documents[0] == document
         assert ranking.scores[0] == pytest.approx(1, rel=1e-5)
 
@@ -112,7 +115,7 @@ def test_weight_zero_gives_the_engines_order_and_weight_one_the_cosines(news: In
 def test_cosines_are_those_of_dense_vectors(news: Index) -> None:
     profile = vector(news, {"football": 3, "election": 1, "money": 2, "unicorns": 5})
     documents = np.arange(0, len(news), 7)
-    dense = news.vectors.matrix[documents].toarray().astype(float)
+    dense = news.vectors.rows(documents).toarray().astype(float)
     p = profile.toarray().ravel()
     np.testing.assert_allclose(cosines(documents, profile, news.vectors), dense @ p / np.linalg.norm(p), atol=1e-6)
 
@@ -130,22 +133,6 @@ def test_an_empty_profile_and_twins_keep_the_engines_order(order: list[int], wei
 def test_no_candidates_and_no_scores_are_ranked_too(news: Index) -> None:
     nothing = Candidates(np.zeros(0, dtype=np.int64), np.zeros(0))
     assert len(rerank(nothing, vector(news, {"money": 1}), news.vectors)) == 0
-
-
-def test_many_queries_at_once_rank_as_one_at_a_time(news: Index) -> None:
-    queries = [QUERY, "climate change", "football club", "bank rates", "police attack"]
-    found = [news.engine.candidates(query) for query in queries]
-    documents = np.full((len(queries), 100), -1)
-    for row, candidates in zip(documents, found, strict=True):
-        row[: len(candidates)] = candidates.documents
-    rows = [vector(news, weights) for weights in ({"money": 1, "bank": 3}, {"police": 2, "city": 1}, {"unicorns": 1})]
-    profile_of = np.array([1, 0, 1, 2, 0])
-    order = best_first(many_cosines(documents, profile_of, sp.vstack(rows, format="csr"), news.vectors))
-    ranked = np.take_along_axis(documents, order, axis=1)
-    for i, candidates in enumerate(found):
-        alone = rerank(candidates, rows[profile_of[i]], news.vectors)
-        assert ranked[i, : len(alone)].tolist() == alone.documents.tolist()
-        assert (ranked[i, len(alone) :] == -1).all()
 
 
 @pytest.mark.parametrize("blend", [Blend(0.0), Blend(0.3), Blend(1.0), Blend(0.3, 0.2), Blend(0.0, 1.0)], ids=str)

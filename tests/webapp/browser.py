@@ -5,9 +5,10 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 if TYPE_CHECKING:
@@ -87,6 +88,22 @@ def page(request: pytest.FixtureRequest, open_page: OpenPage, server: "Server") 
     """A page of the server that most tests share, at each width."""
     with open_page(server.url, DESKTOP if request.param == "desktop" else PHONE) as opened:
         yield opened
+
+
+def axe_violations(page: Page) -> list[str]:
+    """What axe finds wrong with a page: all of its rules in the light; in the dark only the colours are others."""
+    found = []
+    for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        options: dict[str, Any] = {"resultTypes": ["violations"], **rules}  # to describe what is right takes as long
+        found += [one | {"scheme": scheme} for one in Axe().run(page, options=options).response["violations"]]
+    return [f"{page.url} ({one['scheme']}): {one['id']}: {one['nodes'][0]['html'][:120]}" for one in found]
+
+
+def overflow(page: Page, width: int) -> int:
+    """By how much a page is wider than a window of that width."""
+    page.set_viewport_size({"width": width, "height": 640})
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from shoal.webapp import create_app
 from shoal.webapp.core import accounts
 from shoal.webapp.core.people import People
 from shoal.webapp.core.settings import Settings
+from tests.rooms import made_once
 from tests.webapp.browser import browser, open_page, page, take_screenshot  # noqa: F401
 from tests.webapp.canaries import birdcage  # noqa: F401
 from tests.webapp.instances import (  # noqa: F401
@@ -26,6 +27,7 @@ from tests.webapp.instances import (  # noqa: F401
     desk,
     evaluated,
     free_port,
+    hostile,
     in_threads,
     live,
     new_database_url,
@@ -65,12 +67,14 @@ class Server:
 @pytest.fixture(scope="session")
 def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """200 simulated users, and one whose id and queries must never be seen."""
-    path = tmp_path_factory.mktemp("log") / "simulated-users-with-canary.tsv"
+    return made_once(tmp_path_factory, "simulated-users-with-canary.tsv", _write_log)
+
+
+def _write_log(path: Path) -> None:
     write_log(simulate_log(load_documents("news"), USERS, seed=7), path)
     with path.open("a") as file:
         for hour, query in enumerate(_CANARY_ROWS):
             file.write(f"{CANARY_USER}\t{query}\t2006-03-05 {hour:02d}:00:00\t\t\n")
-    return path
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -99,7 +99,7 @@ def postgresql() -> Iterator[str]:
                 _wait_for(f"{url}/postgres", process)
                 yield url
             finally:
-                process.send_signal(signal.SIGINT)  # without waiting for those still connected
+                process.send_signal(signal.SIGQUIT)  # at once: nobody reads its files again
                 process.wait(20)
 
 
@@ -327,27 +327,42 @@ class LiveServer:
     releases: ActiveReleases
 
 
+# Names of ours, of libraries, of the standard library, and what gunicorn would run by itself.
+_PLANTED = ("search.py", "corpus/__init__.py", "evaluation.py", "gunicorn.conf.py", "numpy.py", "flask.py", "json.py",
+            "shoal.py", "webapp/__init__.py", "sitecustomize.py")  # fmt: skip
+
+
 @pytest.fixture(scope="session")
-def live(small_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    yield from served(small_log, tmp_path_factory.mktemp("live"))
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder full of files with the names of modules; each that is run leaves a trace."""
+    folder = tmp_path_factory.mktemp("hostile")
+    for name in _PLANTED:
+        (folder / name).parent.mkdir(exist_ok=True)
+        trace = folder.parent / f"{folder.name}-run-{name.replace('/', '-')}"
+        (folder / name).write_text(f"open({str(trace)!r}, 'w').close()\nraise SystemExit('{name} was run')\n")
+    return folder
 
 
-def served(
-    log: Path, instance: Path, program: Sequence[str] = (sys.executable, "-m", "shoal"), folder: Path | None = None
-) -> Iterator[LiveServer]:
-    """A server with two processes and an account, started from a folder, until the tests are over."""
-    settings = Settings(log=str(log), instance=instance, port=free_port(), levels=False)
+def traces(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.parent.glob(f"{folder.name}-run-*"))
+
+
+@pytest.fixture(scope="session")
+def live(small_log: Path, hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    """A server with two processes and an account, started from the hostile folder, until the tests are over."""
+    settings = Settings(log=str(small_log), instance=tmp_path_factory.mktemp("live"), port=free_port(), levels=False)
     said = settings.instance / "said.txt"
-    command = [*program, "serve", "--log", str(log), "--instance", str(settings.instance)]
+    program = str(Path(sys.executable).with_name("shoal"))
+    command = [program, "serve", "--log", str(small_log), "--instance", str(settings.instance)]
     command += ["--port", str(settings.port), "--workers", "2", "--threads", "8", "--no-levels"]
-    with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output, cwd=folder) as process:
+    with said.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output, cwd=hostile) as process:
         try:
             url = f"http://127.0.0.1:{settings.port}"
             wait_for_answer(f"{url}/healthz", process, said)
             database = Database(settings.database)
             create_account(database, NAME, PASSWORD, ADMINISTRATOR)
             digest = get_log(database, 1).digest
-            yield LiveServer(url, said, settings, database, ActiveReleases(database, instance, digest))
+            yield LiveServer(url, said, settings, database, ActiveReleases(database, settings.instance, digest))
             database.close()
         finally:
             process.terminate()

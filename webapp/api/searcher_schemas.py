@@ -329,6 +329,7 @@ class MethodOut(Schema):
     family = String()
     protects = String()
     does_not_protect = String()
+    most_users = Integer(allow_none=True)
     parameters = List(Nested(ParameterOut))
 
 

@@ -1,13 +1,18 @@
 """How are numbers, moments, labels and the addresses of documents written on pages?"""
 
+from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from flask import Flask
+from markupsafe import Markup, escape
 
 from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.evaluation.measures.registry import columns
+from shoal.search.snippets import Snippet
 
+KINDS = {"plain": "Plain", "personalized": "Personalized", "anonymized": "Anonymized"}
 _SCHEMES = ("http", "https")
 
 
@@ -17,7 +22,8 @@ def register(app: Flask) -> None:
     app.jinja_env.filters.update(
         select_given=select_given, label_words=label_words, measured=measured, in_hundred=in_hundred
     )
-    app.jinja_env.filters.update(share_interval=share_interval)
+    app.jinja_env.filters.update(share_interval=share_interval, marked=marked, places=places)
+    app.jinja_env.globals.update(kinds=KINDS)
     app.jinja_env.filters.update(measure_title=lambda name: columns()[name].short)
 
 
@@ -77,10 +83,29 @@ def defused(cell: str) -> str:
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
+def marked(snippet: Snippet) -> Markup:
+    """A snippet with the words of the query marked."""
+    pieces = [
+        f"<mark>{escape(piece.text)}</mark>" if piece.highlighted else escape(piece.text) for piece in snippet.pieces
+    ]
+    return Markup("".join(pieces))
+
+
+def places(ranks: Mapping[str, int], here: str) -> Markup:
+    """The rank of a result in every column. Names and numbers of ours, thirty times on a page: nothing to escape."""
+    return Markup(
+        "".join(
+            f'<span class="place kind-{kind}{" here" if kind == here else ""}" title="{KINDS[kind]}: rank {rank}">'
+            f'<span class="visually-hidden">{KINDS[kind]} </span>{rank}</span>'
+            for kind, rank in ranks.items()
+        )
+    )
+
+
 def safe_link(address: str) -> str:
     """The address if it leads to the web, else an empty string."""
     cleaned = address.strip()
-    if any(not letter.isprintable() for letter in cleaned):
+    if not cleaned.isprintable():
         return ""
     try:
         parts = urlsplit(cleaned)
@@ -90,6 +115,7 @@ def safe_link(address: str) -> str:
     return cleaned if parts.scheme.lower() in _SCHEMES and host else ""
 
 
+@lru_cache(4096)
 def source_of(address: str) -> str:
     """The site that a document comes from, as people name it."""
     safe = safe_link(address)

@@ -82,8 +82,10 @@ def _refuse_other_names(names: frozenset[str]) -> Response | None:
 
 
 def _add_headers(response: Response) -> Response:
+    there = {name.lower() for name, _ in response.headers}
     for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
+        if name.lower() not in there:
+            response.headers.add(name, value)
     if request.endpoint != "static":
         response.headers.setdefault("Cache-Control", "no-store")
     return response

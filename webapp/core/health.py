@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import time
+from bisect import bisect_left
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -38,8 +39,9 @@ class Counters:
         self._pid = 0
 
     def count(self, endpoint: str, status: int, seconds: float, endpoints: list[str]) -> None:
-        row = endpoints.index(endpoint) if endpoint in endpoints else len(endpoints)
-        bucket = int(np.searchsorted(BOUNDS, seconds))
+        row = bisect_left(endpoints, endpoint)
+        row = row if row < len(endpoints) and endpoints[row] == endpoint else len(endpoints)
+        bucket = bisect_left(BOUNDS, seconds)
         with self._lock:
             table = self._table(len(endpoints) + 1)
             table[row, min(max(status // 100, 1), 5) - 1] += 1
@@ -139,6 +141,14 @@ def log_as_json(app: Flask) -> None:
     app.logger.propagate = False
 
 
+def _endpoints() -> list[str]:
+    """All of them in order: they are known when the first request comes, and sorted then."""
+    found: list[str] | None = current_app.extensions.get("shoal.endpoints")
+    if found is None:
+        found = current_app.extensions["shoal.endpoints"] = sorted(current_app.view_functions)
+    return found
+
+
 def _begin() -> None:
     g.began = time.perf_counter()
 
@@ -149,7 +159,7 @@ def _end(response: Response) -> Response:
     if endpoint in ("static", "health.healthz", "health.metrics"):
         return response
     counters: Counters = current_app.extensions["shoal.counters"]
-    counters.count(endpoint, response.status_code, seconds, sorted(current_app.view_functions))
+    counters.count(endpoint, response.status_code, seconds, _endpoints())
     fields = {
         "endpoint": endpoint, "method": request.method, "status": response.status_code, "ms": round(1000 * seconds, 1)
     }  # fmt: skip
@@ -201,7 +211,7 @@ def _disk_check() -> str:
 def metrics() -> ResponseReturnValue:
     """For Prometheus. Names of endpoints, never addresses: an address may hold a query."""
     counters: Counters = current_app.extensions["shoal.counters"]
-    lines = [*counters.lines(sorted(current_app.view_functions)), *_job_lines(), *_release_lines()]
+    lines = [*counters.lines(_endpoints()), *_job_lines(), *_release_lines()]
     return Response("\n".join(lines) + "\n", content_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -1,8 +1,8 @@
 """What is asked, by whom, under which release? All of it is read from the address: every view has a permalink."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from urllib.parse import urlencode
+from dataclasses import dataclass
+from urllib.parse import quote_plus, urlencode
 
 import numpy as np
 from flask import g
@@ -38,7 +38,7 @@ class Question:
     view: str = "compare"
 
     def but(self, **changes: object) -> "Question":
-        return replace(self, **changes)  # type: ignore[arg-type]
+        return Question(**{**vars(self), **changes})
 
     def address(self, path: str = "/search", **more: object) -> str:
         """The permalink: only what differs from the defaults, always in the same order."""
@@ -50,8 +50,9 @@ class Question:
             "page": "" if self.page == 1 else str(self.page),
             "view": "" if self.view == "compare" else self.view,
         }  # fmt: skip
-        given = {**{name: value for name, value in words.items() if value}, **more}
-        return f"{path}?{urlencode(given, doseq=True)}" if given else path
+        said = [f"{name}={quote_plus(value)}" for name, value in words.items() if value]
+        said += [urlencode(more, doseq=True)] if more else []
+        return f"{path}?{'&'.join(said)}" if said else path
 
 
 def read_question(arguments: Mapping[str, str]) -> Question:

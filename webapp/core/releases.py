@@ -28,7 +28,7 @@ from shoal.corpus.version import VERSION
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.protocol.blending import average_row
 from shoal.search.personal import Average
-from shoal.search.vectors import DocumentVectors, profile_space
+from shoal.search.vectors import Vectors, profile_space
 from shoal.webapp.core.seal import Damaged, check_seal, release_folder, set_damaged
 from shoal.webapp.database import Database, LogFile, Release
 from shoal.webapp.database.models import ACTIVE, DELETED, MADE, RETIRED, WITHDRAWN, now
@@ -87,7 +87,10 @@ class ActiveReleases:
             return nothing_published()
 
     def current_id(self) -> str | None:
-        return self.database.ask(_active(self.log_digest).where(Release.damaged == ""))
+        asked = ("active", self.log_digest)
+        return self.database.remembered(
+            asked, lambda: self.database.ask(_active(self.log_digest).where(Release.damaged == ""))
+        )
 
     def _nothing_active(self) -> InputError:
         damaged = self.database.ask(_active(self.log_digest))
@@ -97,8 +100,7 @@ class ActiveReleases:
 
     def get(self, release_id: str, *, only_public: bool = False) -> LoadedRelease:
         """A release that is not withdrawn and not damaged; to the public, one that was never published is not there."""
-        with self.database.reading() as session:
-            row = session.scalar(_of_log(self.log_digest).where(Release.id == release_id))
+        row = self.database.remembered(("release", self.log_digest, release_id), lambda: self._row(release_id))
         if row is None or (only_public and row.published_at is None):
             raise unknown_release()
         if row.state in (WITHDRAWN, DELETED):
@@ -106,6 +108,10 @@ class ActiveReleases:
         if row.damaged:
             raise _damaged(release_id)
         return self._once(release_id)
+
+    def _row(self, release_id: str) -> Release | None:
+        with self.database.reading() as session:
+            return session.scalar(_of_log(self.log_digest).where(Release.id == release_id))
 
     def _once(self, release_id: str) -> LoadedRelease:
         with self._lock:  # whoever asks for it meanwhile waits, and need not read it again
@@ -117,6 +123,10 @@ class ActiveReleases:
 
     def listed(self, *, only_public: bool = False) -> list[ReleaseSummary]:
         """All releases of this log that can be looked at, or those that the public may know, the newest first."""
+        asked = ("listed", self.log_digest, self.corpus_digest, only_public)
+        return list(self.database.remembered(asked, lambda: self._listed(only_public)))
+
+    def _listed(self, only_public: bool) -> list[ReleaseSummary]:
         wanted = _of_log(self.log_digest).order_by(Release.created_at.desc(), Release.id)
         wanted = wanted.where(_public() if only_public else _there())
         with self.database.reading() as session:
@@ -260,7 +270,7 @@ class Published:
         return int(self.release.users[profiles].min()) if len(profiles) else 0
 
 
-def publish_beside(loaded: LoadedRelease, profiles: Profiles | None, vectors: DocumentVectors) -> Published:
+def publish_beside(loaded: LoadedRelease, profiles: Profiles | None, vectors: Vectors) -> Published:
     """Join a release with the users of the log by name. Users that the log does not have are left out.
 
     Without profiles, as where the people are real, nobody is behind any of it.
@@ -276,6 +286,6 @@ def publish_beside(loaded: LoadedRelease, profiles: Profiles | None, vectors: Do
     return Published(loaded, pairs, csr_array(space), _average(loaded.stored, vectors))
 
 
-def _average(stored: StoredRelease, vectors: DocumentVectors) -> Average | None:
+def _average(stored: StoredRelease, vectors: Vectors) -> Average | None:
     blend, catalogue = stored.manifest.blend, stored.release.catalogue
     return None if blend is None or catalogue is None else Average(average_row(catalogue, vectors), Blend(**blend))

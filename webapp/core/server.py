@@ -6,6 +6,7 @@ import sys
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 
+from shoal.corpus.errors import InputError
 from shoal.webapp import create_app
 from shoal.webapp.core.buffering import BufferingWorker
 from shoal.webapp.core.settings import Settings
@@ -41,8 +42,23 @@ class Server(BaseApplication):
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """What each worker runs."""
-        return create_app(self._settings)
+        """What each worker runs, made warm before it takes a request."""
+        app = create_app(self._settings)
+        warm_up(app)
+        return app
+
+
+def warm_up(app: Flask) -> None:
+    """Make a page that nobody sees: the release, the profiles and the templates are read before the first searcher."""
+    from shoal.webapp.searcher.search import search_page
+
+    index = app.extensions["shoal.service"].index
+    try:
+        word = next(index.engine.lexicon.commonest(max(len(index) // 10, 1)), "")
+        with app.test_request_context("/search", query_string={"q": word}):
+            search_page()
+    except InputError as error:  # whoever searches is told
+        app.logger.warning("the first search will take longer: %s", error)
 
 
 def serve(settings: Settings, workers: int, threads: int) -> None:

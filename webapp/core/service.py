@@ -85,6 +85,11 @@ class SearchService:
         return csr_array(self.profiles.counts[users] @ self._space)
 
     @cached_property
+    def own_row(self) -> Callable[[int], csr_array]:
+        """The same of one user; those of the last few who were looked at are kept."""
+        return lru_cache(_KEPT_DEVICES)(lambda user: self.own_profile(np.array([user])))
+
+    @cached_property
     def everyone(self) -> csr_array:
         """What everybody's profiles have in common, in the space of the documents: the sum."""
         return csr_array(csr_array(self.profiles.counts.sum(axis=0).reshape(1, -1)) @ self._space)
@@ -97,12 +102,11 @@ class SearchService:
 
     def chooser(self, published: Published, profiles: np.ndarray, user: int | None = None) -> Chooser:
         """What re-ranks a search of a user of the log, or of somebody unknown with these published profiles."""
-        nobody = csr_array((1, len(self.index.vectors.terms)))
-        device = (
-            Device(nobody, published.in_corpus(profiles), SystemRandom())
-            if user is None
-            else self._devices(published, user)
-        )
+        if user is not None:
+            device = self._devices(published, user)
+        else:
+            nobody = csr_array((1, self.index.vectors.width))
+            device = Device(nobody, published.in_corpus(profiles), SystemRandom())
         return lambda search: published.method.choose(search, device, published.release)
 
     @cached_property
@@ -110,7 +114,7 @@ class SearchService:
         """The device of a user that everybody may see, whose part the server plays. It remembers what it said."""
         return lru_cache(_KEPT_DEVICES)(
             lambda published, user: Device(
-                self.own_profile(np.array([user])), published.in_corpus(published.profiles_of(user)), SystemRandom()
+                self.own_row(user), published.in_corpus(published.profiles_of(user)), SystemRandom()
             )
         )
 

@@ -105,7 +105,7 @@ def index_upload(database: Database, job: Job, steps: Steps) -> None:
 
 def as_served(database: Database, settings: Settings) -> Settings:
     """The settings with the corpus and the log of the last choice, if there is one."""
-    number = database.ask(_last_choice(settings))
+    number = _last_choice(database, settings)
     return _with(settings, get_job(database, number)) if number is not None else _with(settings, None)
 
 
@@ -114,8 +114,14 @@ def _with(settings: Settings, choice: Job | None) -> Settings:
     return replace(settings, chosen_corpus=task["corpus"], chosen_log=task["log"])
 
 
-def _last_choice(settings: Settings) -> Select[int]:
-    of_this_start = Job.task["started_with"].as_string() == _told(settings)
+def _last_choice(database: Database, settings: Settings) -> int | None:
+    """The number of the job that was the last choice for the data that the server was started with."""
+    told = _told(settings)
+    return database.remembered(("choice", told), lambda: database.ask(_choice_of(told)))
+
+
+def _choice_of(told: str) -> Select[int]:
+    of_this_start = Job.task["started_with"].as_string() == told
     return select(Job.id).where(Job.kind == SERVING, Job.state == DONE, of_this_start).order_by(Job.id.desc()).limit(1)
 
 
@@ -126,7 +132,7 @@ def _told(settings: Settings) -> str:
 def begin(app: Flask, settings: Settings, database: Database, progress: Progress = silent) -> None:
     """Open what is served, and follow every later choice. One that cannot be opened any more is left for what was."""
     app.extensions["shoal.switching"] = Lock()
-    app.extensions["shoal.choice"] = database.ask(_last_choice(settings))
+    app.extensions["shoal.choice"] = _last_choice(database, settings)
     try:
         _open(app, as_served(database, settings), database, progress)
     except InputError as error:
@@ -135,6 +141,7 @@ def begin(app: Flask, settings: Settings, database: Database, progress: Progress
         _open(app, _with(settings, None), database, progress)
         _cannot(app, error)
     app.before_request(follow)
+    app.teardown_request(lambda error: database.let_go())
 
 
 def _open(app: Flask, settings: Settings, database: Database, progress: Progress = silent) -> None:
@@ -156,8 +163,9 @@ def follow() -> None:
     if request.endpoint == "static":
         return
     app, held = current_app, current_app.extensions
+    held["shoal.database"].hold()
     try:
-        choice = held["shoal.database"].ask(_last_choice(held["shoal.settings"]))
+        choice = _last_choice(held["shoal.database"], held["shoal.settings"])
     except InputError:
         choice = held["shoal.choice"]  # whoever needs the database says what is wrong with it
     with held["shoal.switching"]:

@@ -6,11 +6,13 @@ import os
 import secrets
 import stat
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.store.folders import state_folder
 
+DATABASE = "SHOAL_DATABASE"  # what names the address of the database in the environment
 _SECRET = "secret.key"
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -48,7 +50,7 @@ class Settings:
     def log_source(self) -> str:
         return self.chosen_log or self.log or self.data
 
-    @property
+    @cached_property
     def started_with(self) -> tuple[str, str]:
         """Corpus and log of the command line; paths mean the same in a process started elsewhere."""
         log = self.log or self.data

@@ -2,7 +2,7 @@
 
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from shoal.webapp.database.models import (
     Table,
     Visit,
 )
+from shoal.webapp.database.remembered import Found, Remembered
 
 __all__ = [
     "Account", "Activation", "Attempt", "Database", "Event", "Job", "LogFile", "Option", "Proposal", "Release", "Visit",
@@ -46,6 +47,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
         self._writing = self._engine.execution_options(**{_WRITES: True})
+        self._remembered = Remembered(self._engine.url.database if self.kind == "sqlite" else None)
         # A connection must not be used on both sides of a fork.
         reference = weakref.ref(self)
         os.register_at_fork(after_in_child=lambda: _forget(reference()))
@@ -71,9 +73,21 @@ class Database:
         with _told(), self._engine.connect() as connection:
             return connection.execute(question).scalar()
 
+    def remembered(self, key: Hashable, look_up: Callable[[], Found]) -> Found:
+        """What a look-up finds, or found since which nothing was written; not for what depends on the time."""
+        return self._remembered.get(key, look_up)
+
+    def hold(self) -> None:
+        """From here on this thread is answered what is written now, until it lets go or writes; see `Remembered`."""
+        self._remembered.hold()
+
+    def let_go(self) -> None:
+        self._remembered.let_go()
+
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction: committed at the end of the block, undone when it is left by an error."""
+        self._remembered.let_go()
         with _told(), Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
@@ -102,11 +116,13 @@ class Database:
             return set(connection.execute(select(table.__table__.c.id)).scalars())
 
     def close(self) -> None:
+        self._remembered.close()
         self._engine.dispose()
 
 
 def _forget(database: "Database | None") -> None:
     if database is not None:
+        database._remembered.forget()
         database._engine.dispose(close=False)
 
 

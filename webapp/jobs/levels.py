@@ -62,6 +62,10 @@ def latest_levels(database: Database, log_id: int) -> Job | None:
 
 def levels_under_way(database: Database, digest: str) -> Job | None:
     """The job that makes the levels of the log with this digest now."""
+    return database.remembered(("levels", digest), lambda: _under_way(database, digest))
+
+
+def _under_way(database: Database, digest: str) -> Job | None:
     log_id = find_log(database, digest)
     job = latest_levels(database, log_id) if log_id is not None else None
     return job if job is not None and job.state in (QUEUED, RUNNING) else None

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
 from shoal.anonymizer.registry import methods
-from shoal.anonymizer.release_files import CATALOGUE, MANIFEST, PROFILES, QUERIES, TAXONOMY
+from shoal.anonymizer.release_files import CATALOGUE, MANIFEST, PROFILES, QUERIES, TABLES, TAXONOMY
 from shoal.corpus.errors import Gone, InputError, NotFound
 from shoal.webapp.core.activation import activate, findings_of, get_release, history, previous, roll_back
 from shoal.webapp.core.audit import list_events
@@ -22,7 +22,7 @@ from shoal.webapp.database.models import ACTIVE, DELETED, MADE, RETIRED, WITHDRA
 from shoal.webapp.operator import active_id, panel, whole_number
 
 # A list of what is allowed: a file that is added to releases later stays here until somebody thought of it.
-PUBLIC = (PROFILES, QUERIES, CATALOGUE, MANIFEST, TAXONOMY)
+PUBLIC = (PROFILES, QUERIES, CATALOGUE, MANIFEST, TAXONOMY, *TABLES.values())
 ABOUT = ("certificate.json", "measures.json")
 
 

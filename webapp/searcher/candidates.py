@@ -38,15 +38,15 @@ class HeldWords:
 @lru_cache(maxsize=2)
 def held_words(service: SearchService) -> HeldWords:
     vectors = service.index.vectors
-    known = {column for word, column in vectors.vocabulary.items() if service.knowledge.words(word) is not None}
+    known = {column for word, column in vectors.held(nouns=True) if service.knowledge.words(word) is not None}
     column = np.array(sorted(known), dtype=np.int64)
-    place = np.full(len(vectors.terms), -1)
+    place = np.full(vectors.width, -1)
     place[column] = np.arange(len(column))
-    holding = np.bincount(vectors.matrix.indices, minlength=len(vectors.terms))[column]
-    spelled = ((word, int(place[at])) for word, at in vectors.vocabulary.items() if place[at] >= 0)
+    holding, forms = vectors.holding(column), vectors.names(column)
+    spelled = ((word, int(place[at])) for word, at in vectors.spellings(column))
     described = {
-        "forms": " ".join(vectors.terms[at] for at in column), "documents": len(vectors), "holding": holding.tolist(),
-        "spellings": {word: at for word, at in spelled if vectors.terms[column[at]] != word},
+        "forms": " ".join(forms), "documents": len(vectors), "holding": holding.tolist(),
+        "spellings": {word: at for word, at in spelled if forms[at] != word},
     }  # fmt: skip
     version = hashlib.sha256(compress(described)).hexdigest()[:16]
     rarity = np.log((1 + len(vectors)) / (1 + holding)) + 1
@@ -93,7 +93,7 @@ def describe_candidates(query: str, service: SearchService) -> dict[str, Any]:
          "snippet": [[piece.text, int(piece.highlighted)] for piece in one.snippet.pieces]}
         for one in shown
     ]  # fmt: skip
-    vectors = pack_vectors(csr_array(service.index.vectors.matrix[ranking.documents]), words)
+    vectors = pack_vectors(csr_array(service.index.vectors.rows(ranking.documents)), words)
     return {"query": query, "words": words.version, "results": results, "engine": _short(ranking.engine), **vectors}
 
 

@@ -63,8 +63,9 @@ def _spans(labels: list[str], knowledge: Knowledge, service: SearchService) -> t
     """The leaves that the corpus holds, in the order of the tree, and the stretch of them below each label."""
     if not labels:
         return [], []
-    taxonomy, held = knowledge.taxonomy, service.index.vectors.vocabulary
-    nodes = [v for v in np.flatnonzero(taxonomy.is_leaf).tolist() if taxonomy.labels[v].lower() in held]
+    taxonomy, leaves = knowledge.taxonomy, np.flatnonzero(knowledge.taxonomy.is_leaf).tolist()
+    held = service.index.vectors.columns(taxonomy.labels[v].lower() for v in leaves)
+    nodes = [v for v in leaves if taxonomy.labels[v].lower() in held]
     places = [taxonomy.node[label.lower()] for label in labels]
     spans = [tuple(np.searchsorted(nodes, [v, taxonomy.end[v]]).tolist()) for v in places]
     return [taxonomy.labels[v].lower() for v in nodes], [(low, high) for low, high in spans]

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
-import numpy as np
 from flask import make_response, redirect, request
 from flask.typing import ResponseReturnValue
 from scipy.sparse import csr_array
@@ -71,7 +71,7 @@ def search_for(question: Question, asker: Asker, service: SearchService) -> Foun
     profiles: dict[str, csr_array | Chooser] = {}
     user = asker.person.row if asker.person is not None else None
     if user is not None:
-        profiles[PERSONALIZED] = service.own_profile(np.array([user]))
+        profiles[PERSONALIZED] = service.own_row(user)
     if asker.word:
         profiles[ANONYMIZED] = lambda here: here.row({asker.word: 1.0})
     elif asker.published is not None:
@@ -98,12 +98,21 @@ def _columns(question: Question, found: Found, service: SearchService) -> tuple[
     kinds = [kind for kind in found.rankings if question.view in ("compare", "titles", kind)] or [PLAIN]
     part = slice((question.page - 1) * PAGE_SIZE, question.page * PAGE_SIZE)
     shown = found.results(kinds, part)
-    return tuple(Column(kind, tuple(with_document(result, service) for result in shown[kind])) for kind in kinds)
+    about = {result.document for results in shown.values() for result in results}
+    told = {document: _about(document, service) for document in about}  # once, however many columns it is in
+    return tuple(
+        Column(kind, tuple(ShownResult(**vars(result), **told[result.document]) for result in shown[kind]))
+        for kind in kinds
+    )
 
 
 def with_document(result: Result, service: SearchService) -> ShownResult:
-    document = service.index.documents[result.document]
-    return ShownResult(**vars(result), title=document.title, source=source_of(document.url), date=document.date[:10])
+    return ShownResult(**vars(result), **_about(result.document, service))
+
+
+def _about(document: int, service: SearchService) -> dict[str, Any]:
+    title, url, date = service.index.documents.about(document)
+    return {"title": title, "source": source_of(url), "date": date[:10]}
 
 
 def look_up_or_sample(question: Question) -> tuple[Asked, bool]:

@@ -76,7 +76,7 @@ def _shared_terms(service: SearchService) -> Iterator[str]:
 def _tops(search: Search, person: Person, published: Published, service: SearchService) -> tuple[tuple[int, ...], int]:
     """The first ten by the own profile, and how many of them are in the first ten by what the release gives."""
     chosen = service.chooser(published, published.profiles_of(person.row), person.row)(search)
-    own = _first(search.documents, service.own_profile(np.array([person.row])), service)
+    own = _first(search.documents, service.own_row(person.row), service)
     return own, len(set(own) & set(_first(search.documents, chosen, service)))
 
 
@@ -101,10 +101,7 @@ def examples(asked: Asked, service: SearchService) -> tuple[str, ...]:
 @lru_cache(maxsize=2)
 def _topics(index: Index) -> tuple[str, ...]:
     """Nouns that many documents hold, though not all: of those in at most one in ten, the commonest."""
-    lexicon = index.engine.lexicon
-    held = lexicon.document_frequency
-    fit = np.flatnonzero((held <= max(len(index) // 10, 1)) & (held > 0))
-    words = (lexicon.words[i] for i in fit[np.lexsort((fit, -held[fit]))].tolist())
+    words = index.engine.lexicon.commonest(max(len(index) // 10, 1))
     nouns = (word for word in words if len(word) > 4 and word not in STOP_WORDS and load_wordnet().lemma(word) == word)
     return tuple(islice(nouns, _EXAMPLES))
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.evaluation.measures.precision import share_kept
+from shoal.evaluation.measures.base import Rankings
+from shoal.evaluation.measures.precision import average_precision, share_kept
 from shoal.evaluation.protocol.precision import FEWEST_CANDIDATES, first_by_own
-from shoal.evaluation.protocol.truth import Truth
 from shoal.search.personal import PLAIN, Found
-from shoal.search.rerank import best_first, cosines
+from shoal.search.rerank import best_first, row_cosines
 from shoal.webapp.core.dial import RISK
 from shoal.webapp.core.question import PAGE_SIZE
 from shoal.webapp.core.releases import ReleaseSummary
@@ -51,13 +51,13 @@ def quality(found: Found, service: SearchService) -> Quality | None:
         return None
     documents = found.rankings[PLAIN].documents[None, :]
     rows = {**found.profiles, "everyone": service.everyone}
-    cosine = {name: cosines(documents[0], row, service.index.vectors)[None, :] for name, row in rows.items()}
-    relevant = first_by_own(cosine[PERSONALIZED], documents)
-    one = np.zeros(1, dtype=np.int64)
-    truth = Truth("", one, one, relevant, relevant.sum(axis=1))
-    ap10 = {name: float(truth.scores(values)["ap10"][0]) for name, values in cosine.items()}
+    cosine = {name: row_cosines(found.vectors, row) for name, row in rows.items()}
+    relevant = first_by_own(cosine[PERSONALIZED][None, :], documents)
+    order = dict(zip(cosine, best_first(np.stack([*cosine.values()])), strict=True))
+    rankings = Rankings(relevant[0][np.stack([*order.values()])], np.repeat(relevant.sum(axis=1), len(order)))
+    ap10 = dict(zip(order, average_precision(rankings).tolist(), strict=True))
     kept = float(share_kept(ap10[ANONYMIZED], max(ap10[PLAIN], ap10["everyone"])))
-    own, group = (best_first(cosine[name][0])[:PAGE_SIZE] for name in (PERSONALIZED, ANONYMIZED))
+    own, group = (order[name][:PAGE_SIZE] for name in (PERSONALIZED, ANONYMIZED))
     return Quality(ap10[PLAIN], ap10["everyone"], ap10[ANONYMIZED], kept, int(np.isin(own, group).sum()))
 
 

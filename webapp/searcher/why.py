@@ -66,14 +66,14 @@ def owners(column: str, asker: Asker, service: SearchService) -> dict[str, str]:
     """Whose each word form is that the person has. Those of strangers are left out."""
     if asker.person is None:
         return {}
-    forms = service.index.vectors.terms
-    mine = service.own_profile(np.array([asker.person.row])).indices
+    mine = service.own_row(asker.person.row).indices
+    forms = service.index.vectors.names(mine)
     if column == PERSONALIZED or asker.published is None:
-        return {forms[i]: MINE for i in mine}
+        return dict.fromkeys(forms, MINE)
     others = asker.published.others(asker.profiles, asker.person.row)
     theirs = np.unique(service.own_profile(others).indices)
     shared = np.isin(mine, theirs)
-    return {forms[i]: SHARED if also else MINE for i, also in zip(mine, shared, strict=True)}
+    return {form: SHARED if also else MINE for form, also in zip(forms, shared, strict=True)}
 
 
 @pages.get("/why")

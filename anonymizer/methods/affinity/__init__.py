@@ -37,6 +37,7 @@ class Affinity(LogMethod):
         "user's released queries tell together; a rare word that word_users users share; and a log in which an "
         "attacker planted users: two of them bring out what they type beside a frequent query, such as a card number, "
         "at any k.",
+        cluster="which queries are close, and how many users typed those, is found over the whole log",
     )
     k = Parameter(5, AT_LEAST_TWO, "the fewest users who typed a query or a close one", "higher")
     theta = Parameter(0.9, number(0.1, 1), "how close is close: the smallest cosine", "higher")

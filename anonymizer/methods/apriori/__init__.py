@@ -39,6 +39,7 @@ class Apriori(ProfileMethod):
         family="generalize",
         protects=PROTECTS,
         does_not_protect=DOES_NOT_PROTECT,
+        cluster="what is generalized is so for all users alike, and blocks would have cuts of their own",
     )
     k = sharing_profiles()
     m = known_items()

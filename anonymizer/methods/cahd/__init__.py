@@ -5,11 +5,11 @@ Fard, 2010, section 2.4, Algorithm 2.2.
 """
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, Suppressed
 from shoal.anonymizer.distinct_queries import only_columns
-from shoal.anonymizer.methods.cahd.band import band_order
 from shoal.anonymizer.methods.cahd.groups import form_groups, open_line
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter, whole_number
 from shoal.anonymizer.publish import publish
@@ -17,6 +17,8 @@ from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 
 USERS_PER_BLOCK = 2_000  # between two calls of progress
+PAIRS_PER_USER = 200  # of users who share a term, at most, in the matrix that is ordered
+WHOLE_UP_TO = 4_000_000  # such pairs: a log of 2,000 users has no more
 
 
 class Cahd(ProfileMethod):
@@ -45,6 +47,7 @@ class Cahd(ProfileMethod):
             "public, however private it is."
         ),
         sensitive=True,
+        cluster="whether a sensitive term may be published is decided by how many of all users typed it",
     )
     p = Parameter(5, AT_LEAST_TWO, "a sensitive term is a member's with a probability of 1/p at most", "higher")
     alpha = Parameter(
@@ -93,3 +96,21 @@ def _shares(private: csr_array, group: np.ndarray) -> csr_array:
         (typed.data / np.repeat(sizes, np.diff(typed.indptr)), typed.indices, typed.indptr), shape=typed.shape
     )
     return csr_array(shares[group])
+
+
+def band_order(public: csr_array) -> np.ndarray:
+    """The band matrix: an order of the users in which the ones of M lie close to the diagonal, by M M^T (section 2.4).
+
+    The whole product would have nearly as many entries as pairs of users, since a few terms are everybody's. So only
+    the rarest terms enter it, as many as make PAIRS_PER_USER pairs per user together (all of them on a small log):
+    they are those that tell who is like whom, and the product grows with the users, not with their square.
+    """
+    users = public.shape[0]
+    holders = np.bincount(public.indices, minlength=public.shape[1])
+    rarest = np.argsort(holders, kind="stable")
+    pairs = np.cumsum(holders[rarest].astype(np.int64) ** 2)
+    kept = np.zeros(len(holders), dtype=bool)
+    kept[rarest[pairs <= max(WHOLE_UP_TO, PAIRS_PER_USER * users)]] = True
+    M = only_columns(public, kept).sign()
+    together = csr_matrix(M @ M.T)  # the library takes no sparse array
+    return reverse_cuthill_mckee(together, symmetric_mode=True).astype(np.int64)

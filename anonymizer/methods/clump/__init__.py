@@ -40,6 +40,7 @@ class Clump(ProfileMethod):
             "What all members of a group have in common is published, so it is known of each of them, sensitive or "
             "not: a term that is published as it is was typed by every one."
         ),
+        cluster="blocks",
     )
     k = group_size()
     r = Parameter(

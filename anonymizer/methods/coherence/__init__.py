@@ -41,6 +41,7 @@ class Coherence(ProfileMethod):
             "among them; and a sensitive term that more than a share of h of all users typed is known of everybody."
         ),
         sensitive=True,
+        cluster="a term is suppressed of all who typed it or of nobody, and blocks would suppress different ones",
     )
     k = Parameter(5, AT_LEAST_TWO, "the fewest rows that any p public terms of a row are in", "higher")
     h = Parameter(0.8, number(0, 1), "the largest share of those rows with a sensitive term in common", "lower")

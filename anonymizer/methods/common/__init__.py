@@ -44,6 +44,7 @@ class Common(ProfileMethod):
             "What most members have in common: it bounds no inference when t is close to k, for then a published term "
             "was used by nearly every one of them."
         ),
+        cluster="blocks",
     )
     k = group_size(7)
     t = Parameter(4, whole_number(1, 10**6), "the fewest members who used a published term, at most k", "higher")

@@ -18,6 +18,7 @@ class OwnDevice(Plain):
         family="device",
         protects="Everything but the query: the device gets the candidates and re-ranks them by a profile it keeps.",
         does_not_protect="The queries themselves, which the engine still sees; and nobody whose server must rank.",
+        cluster="blocks",
     )
 
     def choose(self, search: Search, device: Device, release: Release) -> csr_array:

@@ -1,17 +1,27 @@
 """Everyone's average with differential privacy: which terms do so many users hold that one makes no difference?"""
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, Suppressed
-from shoal.anonymizer.noisy_counts import PER_USER, delta_parameter, epsilon_parameter, noisy_columns
+from shoal.anonymizer.blocks import CountedMethod, counts_of, totals
+from shoal.anonymizer.noisy_counts import (
+    PER_USER,
+    counted_users,
+    delta_parameter,
+    epsilon_parameter,
+    noisy_columns,
+    noisy_totals,
+)
 from shoal.anonymizer.parameters import Parameter
 from shoal.anonymizer.publish import publish
-from shoal.corpus.profiles import Profiles
+from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
 
 
-class DpAverage(ProfileMethod):
+class DpAverage(ProfileMethod, CountedMethod):
     """Korolova et al. 2009, Algorithm 1, for the terms of profiles: what `everyone` is, with differential privacy.
 
     Guarantee: whatever is published has at most e^epsilon times the probability, and delta more, that it has when any
@@ -35,7 +45,9 @@ class DpAverage(ProfileMethod):
             "delta."
         ),
         randomness="secret",
+        cluster="counts",
     )
+    one_profile = True
     epsilon = epsilon_parameter()
     delta = delta_parameter()
     per_user = Parameter(20, PER_USER, "how many different terms of a user count, at most", "neither")
@@ -47,7 +59,24 @@ class DpAverage(ProfileMethod):
         self.need_users(len(profiles), 1)
         held = profiles.counts
         chosen, count = noisy_columns(held, self.epsilon, self.delta, self.per_user, seed, progress)
-        weights = csr_array((count.astype(float), chosen, [0, len(chosen)]), shape=(1, len(profiles.terms)))
-        everyone = np.arange(len(profiles))
+        return self._published(profiles.users, [profiles.terms[term] for term in chosen], count)
+
+    def count_block(self, log: QueryLog, seed: int) -> pl.DataFrame:
+        profiles = build_profiles(log, self.knowledge.words)
+        users = counted_users(profiles.counts, self.per_user, seed).tolist()
+        return totals(term=dict(zip(profiles.terms, users, strict=True)))
+
+    def settle(self, totals: pl.DataFrame, seed: int, progress: Progress) -> pl.DataFrame:
+        return noisy_totals(totals, self.epsilon, self.delta, self.per_user, progress)
+
+    def run_block(self, log: QueryLog, totals: pl.DataFrame, seed: int, progress: Progress) -> Anonymized:
+        self.need_users(len(log.users), 1)
+        chosen = counts_of(totals, "term")
+        return self._published(log.users, list(chosen), np.array(list(chosen.values()), dtype=np.int64))
+
+    def _published(self, users: pl.Series, terms: list[str], count: np.ndarray) -> Anonymized:
+        """One profile for all users: the noisy count of each term."""
+        weights = csr_array((count.astype(float), np.arange(len(terms)), [0, len(terms)]), shape=(1, len(terms)))
+        everyone = np.arange(len(users))
         members = (everyone, np.zeros(len(everyone), dtype=np.int64))
-        return publish(profiles.users, members, weights, profiles.terms, self.claim(), Suppressed())
+        return publish(users, members, weights, terms, self.claim(), Suppressed())

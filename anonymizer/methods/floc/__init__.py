@@ -28,6 +28,7 @@ class Floc(ProfileMethod):
             "Terms that only one member typed stand in the cohort's profile as they are: who knows some of them finds "
             "the cohort, and reads the rest."
         ),
+        cluster="blocks",
     )
     k = group_size()
 

@@ -5,23 +5,26 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
+from shoal.anonymizer.blocks import CountedMethod, total_of, totals
 from shoal.anonymizer.methods.linkability.augmentation import augment
 from shoal.anonymizer.methods.linkability.likeness import Likeness
 from shoal.anonymizer.parameters import Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish import publish_centroids
 from shoal.anonymizer.similar_blocks import similar_blocks
 from shoal.corpus.errors import InputError
-from shoal.corpus.profiles import Profiles
+from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
 
 EXACT_UP_TO = 5_000  # users; above, block=auto gives up the search for the closest among all
 _LEFT_AT_ONCE = 200
 
 
-class Linkability(ProfileMethod):
+class Linkability(ProfileMethod, CountedMethod):
     """Guarantee: every published profile has at least mean ||u|| / p distinct terms (section 3.2).
 
     Under independent terms and profiles of average size, a term of it is then linked to a member with probability
@@ -41,6 +44,7 @@ class Linkability(ProfileMethod):
             "terms that all members share, and terms that one member alone typed: they are published as they are, and "
             "who knows some of them finds the group."
         ),
+        cluster="counts",
     )
     p = Parameter(0.4, number(0.001, 1), "the probability of linking a user to a term of the group", "lower")
     a = Parameter(1, whole_number(0, 20), "how many steps of hypernyms are added to compare profiles", "neither")
@@ -75,35 +79,50 @@ class Linkability(ProfileMethod):
         return Claim("p-linkability", {"p": self.p, "representative": self.representative, "members": self.members})
 
     def anonymize(self, profiles: Profiles, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        return self._anonymized(profiles, None, seed, progress)
+
+    def count_block(self, log: QueryLog, seed: int) -> pl.DataFrame:
+        profiles = build_profiles(log, self.knowledge.words)
+        return totals(users=int(np.count_nonzero(profiles.size)), terms=int(profiles.size.sum()))
+
+    def run_block(self, log: QueryLog, totals: pl.DataFrame, seed: int, progress: Progress) -> Anonymized:
+        enough = self._enough(total_of(totals, "terms"), total_of(totals, "users"))
+        return self._anonymized(build_profiles(log, self.knowledge.words), enough, seed, progress)
+
+    def _anonymized(self, profiles: Profiles, enough: int | None, seed: int, progress: Progress) -> Anonymized:
+        """Groups of enough terms: as the mean of these users asks for, or as is given."""
         users = np.flatnonzero(profiles.size > 0)
         part = profiles.select(users)
-        self.need(part)
+        enough = self.enough_terms(part) if enough is None else enough
+        self.need(part, enough)
         group = np.full(len(profiles), -1)
-        group[users] = self.bundle(part, np.random.default_rng(seed), progress)
+        group[users] = self.bundle(part, np.random.default_rng(seed), progress, enough)
         return publish_centroids(profiles, group, self.claim(), union=self.representative == "union")
 
     def enough_terms(self, profiles: Profiles) -> int:
         """The fewest distinct terms of a group: |G| >= |U|_avg / p, without rounding errors."""
-        return ceil(Fraction(int(profiles.size.sum()), len(profiles)) / Fraction(str(self.p)))
+        return self._enough(int(profiles.size.sum()), len(profiles))
 
-    def need(self, profiles: Profiles) -> None:
+    def _enough(self, terms: int, users: int) -> int:
+        return ceil(Fraction(terms, max(1, users)) / Fraction(str(self.p)))
+
+    def need(self, profiles: Profiles, enough: int) -> None:
         """Refuse users who cannot fill one group all together."""
         if len(profiles) < self.members:
             raise InputError(
                 f"linkability needs at least {self.members} users with a profile, the log has {len(profiles)}: "
                 "lower members or bring a larger log"
             )
-        terms, enough = len(np.unique(profiles.counts.indices)), self.enough_terms(profiles)
+        terms = len(np.unique(profiles.counts.indices))
         if terms < enough:
             raise InputError(
                 f"p={self.p:g} needs groups of at least {enough} distinct terms, all users together have {terms}: "
                 "raise p or bring a larger log"
             )
 
-    def bundle(self, profiles: Profiles, rng: np.random.Generator, progress: Progress) -> np.ndarray:
+    def bundle(self, profiles: Profiles, rng: np.random.Generator, progress: Progress, enough: int) -> np.ndarray:
         """The group of each user."""
         vectors = augment(profiles, self.a, self.knowledge, progress)
-        enough = self.enough_terms(profiles)
         group = np.full(len(profiles), -1)
         done = groups = 0
         for rows in self.blocks(vectors, profiles.counts, enough, rng, progress):

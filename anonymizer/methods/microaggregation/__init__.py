@@ -47,6 +47,7 @@ class Microaggregation(LogMethod):
         "only one user ever typed like any other (of 20,000 simulated users at k=3, half of the published queries are "
         "of one user alone, and nearly every log holds some), so whoever knows one points to its member, and reads "
         "more of that member's queries among those of the others.",
+        cluster="blocks",
     )
     k = group_size(3)
     levels = Parameter(5, whole_number(1, 20), "how deep in the topic directory categories are compared", "neither")

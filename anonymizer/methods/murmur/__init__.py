@@ -4,19 +4,23 @@ A method of this program (docs/murmur.md). Release: the terms of at least k user
 a menu made of the candidates. Device: the menu's best word for the person, or another by chance, or none.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, Release, Suppressed
+from shoal.anonymizer.base import Anonymized, Catalogue, Claim, MethodInfo, ProfileMethod, Release, Suppressed
+from shoal.anonymizer.blocks import CountedMethod, counts_of, total_of, totals
 from shoal.anonymizer.methods.murmur.answer import NONE, answer
 from shoal.anonymizer.methods.murmur.menu import Columns, Menu, columns_of, make_menu
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish import catalogue_of, publish
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.profiles import Profiles
+from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
+from shoal.corpus.querylog import QueryLog
 from shoal.corpus.searches import Device, Search
 
 
@@ -25,11 +29,11 @@ class _Kept:
     """The columns of the catalogue of one release among the word forms of one index."""
 
     release: Release
-    forms: object
+    space: object
     columns: Columns
 
 
-class Murmur(ProfileMethod):
+class Murmur(ProfileMethod, CountedMethod):
     """Guarantee: nothing is published of a person; every term of the catalogue is of at least k users.
 
     With epsilon, whatever the query, the menu and two profiles are, an answer has at most e^epsilon times the
@@ -51,6 +55,7 @@ class Murmur(ProfileMethod):
             "Searches that can be linked: who knows the whole profile and links five searches finds many people, with "
             "epsilon fewer; the queries alone give away about as much. That searches cannot be linked is assumed."
         ),
+        cluster="counts",
     )
     menu = Parameter(20, whole_number(1, 1000), "how many words the server offers at a search", "lower")
     epsilon = Parameter(
@@ -73,9 +78,29 @@ class Murmur(ProfileMethod):
         users = int(np.count_nonzero(profiles.size))
         self.need_users(users, self.k)
         progress(0, len(profiles), "counting holders")
-        catalogue = catalogue_of(profiles, self.k)
+        return self._published(profiles, catalogue_of(profiles, self.k))
+
+    def fewest(self) -> Mapping[str, int]:
+        return {"holders": self.k}
+
+    def count_block(self, log: QueryLog, seed: int) -> pl.DataFrame:
+        profiles = build_profiles(log, self.knowledge.words)
+        every = catalogue_of(profiles, 1)
+        users = int(np.count_nonzero(profiles.size))
         typed = dict(zip(profiles.terms, profiles.counts.sum(axis=0).tolist(), strict=True))
-        left_out = int(sum(typed.values()) - sum(typed[term] for term in catalogue.terms))
+        return totals(users=users, holders=dict(zip(every.terms, every.users.tolist(), strict=True)), typed=typed)
+
+    def run_block(self, log: QueryLog, totals: pl.DataFrame, seed: int, progress: Progress) -> Anonymized:
+        self.need_users(users := total_of(totals, "users"), self.k)
+        holders, typed = counts_of(totals, "holders"), counts_of(totals, "typed")
+        mean = np.array([typed[term] for term in holders], dtype=np.int64) / users
+        catalogue = Catalogue(list(holders), np.array(list(holders.values()), dtype=np.int64), mean)
+        return self._published(build_profiles(log, self.knowledge.words), catalogue)
+
+    def _published(self, profiles: Profiles, catalogue: Catalogue) -> Anonymized:
+        """A catalogue, and nothing of anybody."""
+        typed = dict(zip(profiles.terms, profiles.counts.sum(axis=0).tolist(), strict=True))
+        left_out = int(sum(typed.values()) - sum(typed.get(term, 0) for term in catalogue.terms))
         nobody, suppressed = np.empty(0, dtype=np.int32), Suppressed(left_out, len(profiles))
         nothing = publish(
             profiles.users, (nobody, nobody), csr_array((0, 0), dtype=float), [], self.claim(), suppressed
@@ -90,9 +115,10 @@ class Murmur(ProfileMethod):
     def offered(self, search: Search, release: Release) -> Menu:
         """The server's part: it knows the query, its candidates and what is published."""
         kept = self._kept
-        if kept is None or kept.release is not release or kept.forms is not search.column:
+        if kept is None or kept.release is not release or kept.space is not search.space:
             assert release.catalogue is not None
-            kept = self._kept = _Kept(release, search.column, columns_of(release.catalogue, search.column))
+            column = search.space.columns(release.catalogue.terms)
+            kept = self._kept = _Kept(release, search.space, columns_of(release.catalogue, column))
         return make_menu(search.candidates, kept.columns, self.menu)
 
     def said(self, menu: Menu, query: str, device: Device) -> str:

@@ -19,6 +19,7 @@ class Original(ProfileMethod):
         family="none",
         protects="Nothing but the name: each profile is published as it is, under a pseudonym.",
         does_not_protect="Anyone who knows a few of a person's terms finds the profile and reads the rest.",
+        cluster="blocks",
     )
 
     def claim(self) -> Claim:

@@ -32,6 +32,7 @@ class Partition(ProfileMethod):
             "What all members of a group have in common is published, so it is known of each of them, sensitive or "
             "not; and no member typed a term of the taxonomy that is below none of the published items."
         ),
+        cluster="blocks",
     )
     k = group_size()
     bags = Parameter(

@@ -20,6 +20,7 @@ class Plain(ProfileMethod):
         family="none",
         protects="Everything: no profile is published and the search is not personalized.",
         does_not_protect="The queries themselves, which the engine still sees.",
+        cluster="blocks",
     )
 
     def claim(self) -> Claim:

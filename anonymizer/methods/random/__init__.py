@@ -23,6 +23,7 @@ class Random(ProfileMethod):
             "Terms that only one member typed stand in the group's profile as they are: who knows some of them finds "
             "the group, and reads the rest."
         ),
+        cluster="blocks",
     )
     k = group_size()
 

@@ -36,6 +36,7 @@ class SplitPersonality(LogMethod):
             "The topic that was found, which is published as it was typed. Where one search or session uses several "
             "pseudonyms, as our searches do, the server sees their sum (`linkage_sum`): the own profile again."
         ),
+        cluster="blocks",
     )
     topics = Parameter(3, TOPICS, "how deep in the topic directory a topic is: deeper ones are narrower", "higher")
 

@@ -1,11 +1,14 @@
 """How are vocabularies made alike? Semantic similarity based clustering: Liu & Wang 2010, Algorithm 1 (SSC)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, Suppressed
+from shoal.anonymizer.blocks import CountedMethod, counts_of, totals
 from shoal.anonymizer.methods.ssc.hyper_terms import (
     Centre,
     Cost,
@@ -30,7 +33,7 @@ class Cluster:
     centre: Centre
 
 
-class SSC(LogMethod):
+class SSC(LogMethod, CountedMethod):
     """Guarantee: each published vocabulary is shared by at least k vocabularies of k different users (Definition 2)."""
 
     info = MethodInfo(
@@ -44,6 +47,8 @@ class SSC(LogMethod):
         "Nor a rare word: what is published may have been typed by a single member. Nor who has little to say: what "
         "all share may be one member's vocabulary verbatim (one group in twenty of two simulated users, one in fifty "
         "of five). With sessions, nor several sessions of a user seen together.",
+        cluster="counts",
+        most_users=150_000,
     )
     k = group_size()
     epsilon = Parameter(
@@ -85,7 +90,20 @@ class SSC(LogMethod):
         return Claim("session-vocabulary-k-anonymity", {**values, "gap": self.gap})
 
     def anonymize(self, log: QueryLog, *, seed: int = 0, progress: Progress = silent) -> Anonymized:
+        return self._anonymized(log, None, progress)
+
+    def count_block(self, log: QueryLog, seed: int) -> pl.DataFrame:
+        profiles = build_profiles(log, self.knowledge.words)
+        users = np.bincount(profiles.counts.indices, minlength=len(profiles.terms)).tolist()
+        return totals(users=dict(zip(profiles.terms, users, strict=True)))
+
+    def run_block(self, log: QueryLog, totals: pl.DataFrame, seed: int, progress: Progress) -> Anonymized:
+        return self._anonymized(log, counts_of(totals, "users"), progress)
+
+    def _anonymized(self, log: QueryLog, users_of: Mapping[str, int] | None, progress: Progress) -> Anonymized:
+        """Algorithm 1; how many users use each term is counted here, or given of more than these."""
         T, user = self._vocabularies(log)
+        self.refuse_too_many(len(user), "users" if self.gap == "none" else "sessions")
         leaf = np.array([_or_none(self.knowledge.taxonomy.leaf(term)) for term in T.terms], dtype=np.int64)
         known = np.flatnonzero(leaf >= 0)
         counts = csr_array(T.counts[:, known])
@@ -96,7 +114,8 @@ class SSC(LogMethod):
         # Who has nothing in common with the rest of the cluster is left with nothing: no vocabulary is published.
         common = [cluster for cluster in clusters if cluster.centre.occurrences]
         terms = [T.terms[i] for i in known]
-        wording = Wording(self.knowledge.taxonomy, leaf[known], terms, _users_of_terms(counts, user))
+        users = _users_of_terms(counts, user) if users_of is None else np.array([users_of[term] for term in terms])
+        wording = Wording(self.knowledge.taxonomy, leaf[known], terms, users)
         typical = typical_vocabularies([c.centre for c in common], wording, self.typical)
         sharing = _pairs(common, user)
         represented = sum(common[row].centre.occurrences for row in sharing[1])

@@ -35,6 +35,7 @@ class TokenHashing(ProfileMethod):
             "what they occur (the measure `inverted`), and then finds people by them. The server reads everything."
         ),
         randomness="secret",
+        cluster="blocks",
     )
     bits = Parameter(64, whole_number(16, 256), "how many bits of a hash are published", "neither")
 

@@ -47,6 +47,7 @@ class Uncertainty(ProfileMethod):
             "looked at may read a sensitive one there."
         ),
         sensitive=True,
+        cluster="a term is suppressed of all who typed it or of nobody, and blocks would suppress different ones",
     )
     rho = Parameter(0.7, number(0, 1), "the largest confidence with which terms tell a sensitive one", "lower")
     antecedent = Parameter(

@@ -34,6 +34,7 @@ class WordnetQueries(LogMethod):
         does_not_protect="Combinations of the concepts under one pseudonym (of 20,000 simulated users at k=5, 99 of "
         "100 have a set of concepts that nobody else has); a concept that is sensitive itself, or a rare word that k "
         "users typed, which is published as it is; and whatever k - 1 users planted by an adversary typed as well.",
+        cluster="blocks",
     )
     k = Parameter(5, AT_LEAST_TWO, "the fewest users with a query of a published concept", "higher")
 

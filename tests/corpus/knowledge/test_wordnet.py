@@ -1,6 +1,9 @@
 """Do the tables say what NLTK's reader says?"""
 
+from typing import Any
+
 import numpy as np
+import pytest
 
 from shoal.corpus.knowledge.wordnet import Hypernyms, _reader, load_wordnet
 
@@ -12,8 +15,13 @@ def test_the_noun_part_of_wordnet_3_is_whole() -> None:
     assert [wordnet.synsets[root] for root in roots] == ["entity.n.01"]
 
 
-def test_lemmas_are_those_of_morphy() -> None:
-    reader = _reader(lambda done, total, stage: None)
+@pytest.fixture(scope="module")
+def reader() -> Any:
+    """NLTK's, which takes seconds to load."""
+    return _reader(lambda done, total, stage: None)
+
+
+def test_lemmas_are_those_of_morphy(reader: Any) -> None:
     wordnet = load_wordnet()
     forms = "dogs boxes mice geese glasses cherries buses churches fishermen women analyses qqq running wolves".split()
     forms += wordnet.words[::997] + [f"{word}s" for word in wordnet.words[::997]]
@@ -41,8 +49,8 @@ def test_a_synset_stands_under_the_first_hypernym_of_its_line() -> None:
     assert above == first
 
 
-def test_all_hypernyms_are_those_of_nltk() -> None:
-    wordnet, reader = load_wordnet(), _reader(lambda done, total, stage: None)
+def test_all_hypernyms_are_those_of_nltk(reader: Any) -> None:
+    wordnet = load_wordnet()
     above = wordnet.hypernyms
     for number in range(0, len(wordnet.synsets), 97):
         synset = reader.synset(wordnet.synsets[number])

@@ -3,8 +3,11 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from datetime import date
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ import pytest
 from shoal.cli import main
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
-from shoal.evaluation.bench import Row, benchmarks
+from shoal.evaluation.bench import Row, benchmarks, commands
 from shoal.evaluation.run.timing import fitted_exponent, in_own_process
 
 _GIVEN_BACK = """
@@ -42,11 +45,48 @@ def test_the_table_says_what_was_reached_and_the_exit_code_whether_it_is_enough(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [Row("a", "1 user", "1 s", "0.5 s", True), Row("b", "2 users", "1 s", "3 s", False)]
-    monkeypatch.setattr("shoal.cli.bench.run_benchmark", lambda name, full, progress: rows)
+    monkeypatch.setattr("shoal.cli.bench.run_benchmark", lambda *given: rows)
     assert main(["bench", "reading", "--json"]) == 1
     assert [row["holds"] for row in json.loads(capsys.readouterr().out)] == [True, False]
     assert main(["bench", "reading"]) == 1
     assert "NO" in capsys.readouterr().out
+    assert main(["bench", "reading", "--markdown"]) == 1
+    measured, _, heading, *_ = capsys.readouterr().out.splitlines()
+    assert measured.startswith(f"Measured: {date.today()}")
+    assert heading.startswith("| reading | at |")
+
+
+def test_a_command_costs_what_its_process_took_and_one_that_fails_is_said_to(tmp_path: Path) -> None:
+    python = (sys.executable, "-S", "-c")
+    busy = "held = b'x' * 50_000_000; sum(range(3_000_000))"
+    cost, idle = (commands.cost_of(python, [work], tmp_path) for work in (busy, "pass"))
+    assert cost.seconds > idle.seconds
+    assert 40 < cost.megabytes - idle.megabytes < 80
+    assert idle.megabytes < 30  # whatever this process holds
+    with pytest.raises(InputError, match="ended with 3: sorry"):
+        commands.cost_of(python, ["import sys; print('sorry', file=sys.stderr); sys.exit(3)"], tmp_path)
+
+
+def test_another_program_runs_each_command_in_turns_and_a_row_says_how_many_times_as_long_it_took(
+    tmp_path: Path,
+) -> None:
+    asked = []
+
+    def work(program: Sequence[str], folder: Path) -> commands.Cost:
+        asked.append((program[0], folder.name))
+        return commands.Cost({"ours": 1.0, "theirs": 3.0}[program[0]] / len(asked), 100)
+
+    costs = commands.in_turns(work, [("ours",), ("theirs",)], tmp_path, 2)
+    assert asked == [("ours", "0"), ("theirs", "1")] * 2
+    row = commands.row("shoal verify", [10, 20], [[commands.Cost(1, 100)] * 2, costs], 0)
+    assert costs[0].seconds == pytest.approx(1 / 3)
+    assert "2.25 times as long" in row.reached
+    assert row.holds
+
+
+def test_only_whole_commands_are_run_by_two_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "reading", "--against", "other"]) == 2
+    assert "shoal bench commands --against" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", benchmarks())
@@ -65,7 +105,7 @@ def test_an_unknown_benchmark_is_refused_with_the_known_ones(capsys: pytest.Capt
 def test_a_benchmark_that_breaks_takes_no_rows_of_others_with_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def run(name: str, full: bool, progress: Progress) -> list[Row]:
+    def run(name: str, full: bool, progress: Progress, against: str) -> list[Row]:
         if name == "search":
             raise InputError("no room for the index")
         return [Row("lines", "1 log", "1 s", "0.5 s", True)]

@@ -60,7 +60,7 @@ def test_what_is_learned_serves_no_worse_than_no_profile_and_nearly_best_with_mo
     chosen = make_method(method, settings)
     made = chosen.run(lesson.log)
     cosine = lesson.trial.trial.cosines(chosen, made.release, made.assignment)
-    people = {blend: lesson.trial.ap10(lesson.truth, cosine, blend) for blend in GRID}
+    people = dict(zip(GRID, lesson.trial.ap10(lesson.truth, cosine, GRID), strict=True))
     served = {blend: values.mean() for blend, values in people.items()}
     learned = lesson.learn(chosen)
     assert learned == lesson.learn(chosen)

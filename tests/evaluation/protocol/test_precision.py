@@ -49,7 +49,7 @@ class Whim(Plain):
     """Says a random word of the own profile at each search, and remembers it."""
 
     def choose(self, search: Search, device: Device, release: Release) -> csr_array:
-        words = [search.forms[column] for column in device.own.indices]
+        words = search.space.names(device.own.indices)
         return search.row({device.said.setdefault(search.query, device.random.choice(words)): 1.0})
 
 

@@ -36,6 +36,14 @@ def test_only_settings_of_no_more_risk_are_compared_and_one_person_more_is_no_mo
     assert "does not hold" in told(SSC, riskier, COMMON, people=500)
 
 
+def test_between_two_settings_of_a_papers_method_the_line_counts() -> None:
+    both = row("ssc", "k=3", 0.1, 0.02), row("ssc", "k=2", 0.3, 0.06)
+    assert "so it is here" in told(*both, row("common", "k=5 t=3", 0.31, 0.039))
+    found = told(*both, row("common", "k=5 t=3", 0.29, 0.039))
+    assert "0.29 with 3.9 % found (between `ssc k=3` and `ssc k=2`: 0.20)" in found
+    assert "so it is here" in told(both[0], row("clump", "k=2", 0.3, 0.06), row("common", "k=5 t=3", 0.2, 0.039))
+
+
 def test_what_promises_nothing_is_no_measure_of_what_a_promise_costs() -> None:
     assert "so it is here" in told(SSC, row("token-hashing", "", 1.0, 0.004), COMMON)
 

@@ -171,7 +171,14 @@ def test_the_report_of_the_same_results_is_the_same(folder: Path, results: Resul
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_hostile_names_stay_text(results: Results, tmp_path: Path) -> None:
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures take longest, and some tests only read."""
+    for name in ("write_picture", "svg"):
+        monkeypatch.setattr(f"shoal.evaluation.report.report_files.{name}", lambda *_: "<svg></svg>")
+
+
+def test_hostile_names_stay_text(results: Results, tmp_path: Path, undrawn: None) -> None:
     hostile = "<script>alert(1)</script>_&%"
     write_report(tmp_path, replace(results, experiment={**results.experiment, "log": hostile, "corpus": hostile}))
     assert "<script>alert" not in (tmp_path / "report.html").read_text()
@@ -185,7 +192,9 @@ def test_the_settings_that_meet_a_risk_are_told_where_one_was_asked_for(results:
     assert tables[0].rows == (("clump", "k=3", "linkage5<=0.1", 0.5),)
 
 
-def test_results_without_attacks_or_methods_still_make_a_report(results: Results, tmp_path: Path) -> None:
+def test_results_without_attacks_or_methods_still_make_a_report(
+    results: Results, tmp_path: Path, undrawn: None
+) -> None:
     bare = [{name: row[name] for name in ("method", "params", "ap10", "kept")} for row in results.rows]
     for rows in (bare, bare[:1]):
         write_report(tmp_path, replace(results, rows=rows, answers=[], comparisons=[], losers=[], costs=[]))

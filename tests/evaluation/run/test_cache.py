@@ -4,10 +4,13 @@ import csv
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from shoal.anonymizer.registry import methods
+from shoal.cli import main
 from shoal.evaluation.run.cache import plugin_digest
 
 HELPER = """
@@ -36,25 +39,37 @@ def install(folder: Path, size: int) -> None:
     (folder / "guest_helper.py").write_text(HELPER.format(size=size))
 
 
-def median_group(corpus: Path, log: Path, out: Path, guests: Path) -> float:
-    """What the evaluation says of the plug-in, in a process of its own."""
-    given = ["--corpus", str(corpus), "--log", str(log), "--out", str(out), "--jobs", "1", "--methods", "guest",
-             "--measures", "ap10,anonymity_median"]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(guests)}
-    subprocess.run([sys.executable, "-m", "shoal", "evaluate", *given], env=environment, check=True)
+@pytest.fixture
+def guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of plug-ins that this process finds, and forgets."""
+    monkeypatch.syspath_prepend(str(tmp_path / "guests"))
+    methods.cache_clear()
+    yield tmp_path / "guests"
+    methods.cache_clear()
+    for name in ("guest", "guest_helper"):
+        sys.modules.pop(name, None)
+
+
+def median_group(out: Path) -> float:
     with (out / "results.csv").open() as file:
         return float(next(csv.DictReader(file))["anonymity_median"])
 
 
 def test_a_helper_of_a_plug_in_that_changed_gives_no_old_number(
-    corpus_file: Path, log_file: Path, tmp_path: Path
+    corpus_file: Path, log_file: Path, tmp_path: Path, guests: Path
 ) -> None:
-    guests, out = tmp_path / "guests", tmp_path / "out"
+    out = tmp_path / "out"
+    given = ["evaluate", "--corpus", str(corpus_file), "--log", str(log_file), "--out", str(out), "--jobs", "1",
+             "--methods", "guest", "--measures", "ap10,anonymity_median"]  # fmt: skip
     install(guests, 3)
-    assert median_group(corpus_file, log_file, out, guests) == 3
+    methods.cache_clear()
+    assert main(given) == 0
+    assert median_group(out) == 3
     kept = {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
     install(guests, 8)
-    assert median_group(corpus_file, log_file, out, guests) == 8
+    elsewhere = {**os.environ, "PYTHONPATH": str(guests)}
+    subprocess.run([sys.executable, "-P", "-m", "shoal", *given], env=elsewhere, check=True)
+    assert median_group(out) == 8
     # What does not depend on the helper was not made again.
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert [path.name[:5] for path in set((out / "cells").iterdir()).difference(kept)] == ["guest"]

@@ -21,7 +21,7 @@ from shoal.corpus.errors import InputError
 from tests.webapp.instances import KINDS, Panel, end_jobs, log_in, open_panel, token_of
 
 ASKED = int(os.environ.get("SHOAL_FUZZ") or 0)
-REQUESTS = ASKED or 350
+REQUESTS = ASKED or 150
 EVERY = 5  # one odd request after so many that fit the document
 SESSION = "/api/v1/admin/session"
 AS_JSON: dict[str, Any] = {"content_type": "application/json"}

@@ -127,6 +127,44 @@ def test_a_full_disk_says_so_and_loses_nothing(tmp_path: Path) -> None:
     database.close()
 
 
+def names(database: Database) -> list[str]:
+    def look_up() -> list[str]:
+        with database.reading() as opened:
+            return list(opened.scalars(select(Account.name).order_by(Account.name)))
+
+    return database.remembered("names", look_up)
+
+
+def test_what_is_remembered_is_never_older_than_what_anybody_wrote(database: Database) -> None:
+    other = Database(database._engine.url.render_as_string(hide_password=False))
+    for number, writer in enumerate((other, database, other)):
+        assert len(names(database)) == number
+        add_account(writer, f"person {number}")
+    assert len(names(database)) == 3
+    other.close()
+
+
+def test_an_answer_goes_by_what_was_written_before_it_until_it_writes_itself(database: Database) -> None:
+    database.hold()
+    assert names(database) == []
+    with ThreadPoolExecutor() as others:
+        others.submit(add_account, database, "first").result()
+        assert others.submit(names, database).result() == ["first"]
+    assert names(database) == []
+    add_account(database, "second")
+    assert names(database) == ["first", "second"]
+
+
+def test_sqlite_is_asked_again_only_after_a_write(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'shoal.sqlite3'}")
+    database.upgrade()
+    first = names(database)
+    assert names(database) is first
+    add_account(database, "someone")
+    assert names(database) == ["someone"]
+    database.close()
+
+
 @pytest.mark.parametrize("address", ["nonsense", "mysql://someone:hush-hush@host/name", "oracle+none://hush-hush"])
 def test_an_address_of_no_known_database_is_refused_without_repeating_it(address: str) -> None:
     with pytest.raises(InputError, match="give sqlite:///FILE or postgresql://") as refused:

@@ -20,17 +20,17 @@ from shoal.webapp.jobs.worker import work
 
 
 def main() -> None:
-    """Lines `run NUMBER`, `switch DIGEST RELEASE RELEASE` or `take-back DIGEST RELEASE ...`.
+    """Lines `run NUMBER`, `switch DIGEST RELEASE RELEASE` or `take-back DIGEST RELEASE ...` after a file of settings.
 
     For each: fork, tell the number of the child, wait for its end.
     """
-    settings = Settings.from_json(Path(sys.argv[1]).read_text())
     print("ready", flush=True)
     while line := sys.stdin.readline():
         child = os.fork()
         if child == 0:
             print(os.getpid(), flush=True)
-            _do(settings, line.split())
+            settings, *words = line.split()
+            _do(Settings.from_json(Path(settings).read_text()), words)
             os._exit(0)
         sys.stdin.readline()  # until then its number is nobody else's
         _, status = os.waitpid(child, 0)

@@ -34,9 +34,9 @@ pytestmark = pytest.mark.timeout(900 + 30 * KILLS)
 class Victim:
     """The process that does the work in forks, and the time after which each is killed."""
 
-    def __init__(self, desk: Desk, folder: Path) -> None:
-        (folder / "settings.json").write_text(desk.settings.to_json())
-        program = [sys.executable, str(Path(__file__).with_name("killing.py")), str(folder / "settings.json")]
+    def __init__(self) -> None:
+        self.settings = Path()  # a file of the server whose work is killed
+        program = [sys.executable, str(Path(__file__).with_name("killing.py"))]
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._heard() == "ready"
 
@@ -51,7 +51,7 @@ class Victim:
 
     def kill_during(self, work: str, seconds: float) -> int:
         """Begin, kill -9 after so long, and say how it ended."""
-        self._say(work)
+        self._say(f"{self.settings} {work}")
         child = int(self._heard())
         assert self._heard() == "connected"
         time.sleep(seconds)
@@ -66,11 +66,18 @@ class Victim:
         self.process.wait(20)
 
 
-@pytest.fixture
-def victim(desk: Desk, tmp_path: Path) -> Iterator[Victim]:
-    started = Victim(desk, tmp_path)
+@pytest.fixture(scope="module")
+def started() -> Iterator[Victim]:
+    started = Victim()
     yield started
     started.close()
+
+
+@pytest.fixture
+def victim(started: Victim, desk: Desk, tmp_path: Path) -> Victim:
+    started.settings = tmp_path / "settings.json"
+    started.settings.write_text(desk.settings.to_json())
+    return started
 
 
 def whole(desk: Desk, number: int) -> bool:

@@ -51,6 +51,7 @@ def wait_for_end(desk: Desk, *numbers: int) -> list[Job]:
     raise AssertionError([(job.state, job.stage) for job in jobs])
 
 
+@pytest.mark.parametrize("desk", ["sqlite"], indirect=True)  # the next ones run on both
 def test_runs_go_on_one_after_the_other_in_processes_of_their_own(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue, "AT_ONCE", 1)
     first = add_run(desk.database, "random", {"k": "4"}, desk.log_id)

@@ -9,7 +9,7 @@ import pytest
 
 from shoal.anonymizer.registry import methods
 from shoal.cli import main
-from shoal.cli.methods import methods_page
+from shoal.cli.methods import methods_page, told_methods
 from tests.webapp.instances import Panel
 
 ROOT = Path(__file__).parents[3]
@@ -36,7 +36,7 @@ def test_it_is_told_of_on_the_command_line_and_in_the_documents(
 ) -> None:
     assert main(["methods", "pairs"]) == 0
     told = capsys.readouterr().out
-    page = methods_page([method.info for method in methods().values()])
+    page = methods_page(told_methods())
     for words in ("Pairs of users", "Anything that both users of a pair did.", "which profiles are paired first"):
         assert words in told
         assert words in page

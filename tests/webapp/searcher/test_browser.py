@@ -1,17 +1,26 @@
 """Does a searcher get along in a real browser, on a desk and on a phone? One test for each thing people do."""
 
 import re
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.webapp.browser import DESKTOP, PHONE, OpenPage, TakeScreenshot
+from tests.webapp.browser import DESKTOP, PHONE, OpenPage, TakeScreenshot, axe_violations, overflow
 from tests.webapp.conftest import Server
 
-ON_A_DESKTOP = pytest.mark.parametrize("page", ["desktop"], indirect=True)  # where a link leads has no width
+ON_A_DESKTOP = pytest.mark.parametrize("page", ["desktop"], indirect=True)  # what differs on a phone is tested apart
 QUERY = "climate change"
+PLACES = (
+    "/",
+    "/search?q=climate+change&user={}",
+    "/knows?user={}",
+    "/attack?user={}",
+    "/attack/map?user={}",
+    "/mine",
+    "/people",
+    "/api",
+    "/no",
+)
 Width = str
 
 
@@ -67,16 +76,12 @@ def _in_view(page: Page, width: Width) -> None:
         assert box["y"] + box["height"] <= (720 if width == "desktop" else PHONE["height"]), kind
 
 
-def test_nothing_is_wider_than_the_window(page: Page, width: Width, someone: str) -> None:
-    """Nor than the smallest phone, nor at twice the size of letters."""
-    narrow = {"width": 320, "height": 640} if width == "phone" else {"width": 640, "height": 450}
-    page.set_viewport_size(narrow)  # type: ignore[arg-type]
-    paths = ("/", f"/search?q=climate&user={someone}", f"/knows?user={someone}", f"/attack?user={someone}", "/mine")
-    paths += (f"/attack/map?user={someone}",)
-    for path in (*paths, "/people", "/document/0", "/api", "/nothing-here"):
-        page.goto(path) if path != "/nothing-here" else None
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, path
+@ON_A_DESKTOP
+def test_nothing_is_wider_than_the_window(page: Page, someone: str) -> None:
+    """Nor than the smallest phone, nor than a desk at twice the size of letters."""
+    for place in (*PLACES[:-1], "/document/0"):
+        page.goto(place.format(someone))
+        assert [overflow(page, width) for width in (320, PHONE["width"], 640)] == [0, 0, 0], place
 
 
 def test_pointing_at_a_result_shows_the_same_document_elsewhere(
@@ -126,15 +131,12 @@ def test_the_slider_ranks_again_without_leaving_the_page(page: Page, width: Widt
     expect(page.locator(".column-personalized .move.same")).to_have_count(10)
 
 
-def test_the_slider_keeps_reasons_open_and_goes_back_when_nobody_answers(
-    page: Page, width: Width, someone: str
-) -> None:
+@ON_A_DESKTOP
+def test_the_slider_keeps_reasons_open_and_goes_back_when_nobody_answers(page: Page, someone: str) -> None:
     search_as(page, someone, weight=0.5)
-    show(page, "plain", width)
     first = page.locator(".column-plain .result").first
     first.locator(".why summary").click()
     expect(first.locator(".reason")).to_be_visible()
-    open_controls(page, width)
     page.locator("input[type=range]").fill("0.55")
     page.wait_for_url("**weight=0.55**")
     expect(page.locator("[data-status]")).to_contain_text("Ranked again: the profile counts 55 %.")
@@ -146,21 +148,22 @@ def test_the_slider_keeps_reasons_open_and_goes_back_when_nobody_answers(
     assert page.locator("input[type=range]").input_value() == "0.55"
 
 
+@ON_A_DESKTOP
 def test_why_opens_in_place_and_says_whose_each_term_is(
-    page: Page, width: Width, someone: str, take_screenshot: TakeScreenshot
+    page: Page, someone: str, take_screenshot: TakeScreenshot
 ) -> None:
     search_as(page, someone, weight=0.95)
-    show(page, "anonymized", width)
     result = page.locator(".column-anonymized .result").first
     result.locator(".why summary").click()
     expect(result.locator(".reason-total")).to_contain_text("Score")
     expect(result.locator(".reason")).to_contain_text("words of the query")
     expect(result.locator(".reason")).to_contain_text(re.compile("mine|strangers"))
     result.scroll_into_view_if_needed()
-    take_screenshot(page, f"2-why-{width}")
+    take_screenshot(page, "2-why")
 
 
-def test_keys_lead_to_the_box_and_through_the_results(page: Page, width: Width, someone: str) -> None:
+@ON_A_DESKTOP
+def test_keys_lead_to_the_box_and_through_the_results(page: Page, someone: str) -> None:
     search_as(page, someone)
     page.keyboard.press("/")
     expect(page.locator("#q")).to_be_focused()
@@ -170,8 +173,7 @@ def test_keys_lead_to_the_box_and_through_the_results(page: Page, width: Width, 
     page.keyboard.press("ArrowDown")
     expect(column.nth(1)).to_be_focused()
     page.keyboard.press("ArrowLeft")
-    if width == "desktop":
-        expect(page.locator(".column-personalized .result h3 a").nth(1)).to_be_focused()
+    expect(page.locator(".column-personalized .result h3 a").nth(1)).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url("**/document/*")
     expect(page.locator("article h1")).to_be_visible()
@@ -193,29 +195,29 @@ def test_pages_of_results_can_be_walked(page: Page, someone: str) -> None:
     expect(page.locator(".column-anonymized .rank").first).to_contain_text("11")
 
 
-def test_the_page_tells_what_the_server_knows(
-    page: Page, width: Width, someone: str, take_screenshot: TakeScreenshot
-) -> None:
+@ON_A_DESKTOP
+def test_the_page_tells_what_the_server_knows(page: Page, someone: str, take_screenshot: TakeScreenshot) -> None:
     page.goto(f"/knows?user={someone}")
     expect(page.locator("h1")).to_have_text("What the server knows")
     expect(page.locator(".badge-good")).to_contain_text("Checked on the published data at")
     expect(page.locator(".fishes")).to_be_visible()
     expect(page.locator(".before-after")).to_contain_text(re.compile("kept|blended"))
-    take_screenshot(page, f"3-knows-{width}", full_page=True)
+    take_screenshot(page, "3-knows", full_page=True)
 
 
+@ON_A_DESKTOP
 def test_an_attack_is_played_and_repeated_elsewhere_by_one_click(
-    page: Page, width: Width, someone: str, take_screenshot: TakeScreenshot
+    page: Page, someone: str, take_screenshot: TakeScreenshot
 ) -> None:
     page.goto(f"/attack?user={someone}&m=10")
     expect(page.locator(".outcome")).to_contain_text("chance to be named")
-    take_screenshot(page, f"4-attack-{width}", full_page=True)
+    take_screenshot(page, "4-attack", full_page=True)
     known = sorted(page.locator(".chip input:checked").evaluate_all("all => all.map(one => one.value)"))
     page.locator(".elsewhere a").first.click()
     page.wait_for_url("**release=original**")
     assert sorted(page.locator(".chip input:checked").evaluate_all("all => all.map(one => one.value)")) == known
     expect(page.locator(".outcome-figure")).to_contain_text("100 %")
-    take_screenshot(page, f"4-attack-original-{width}", full_page=True)
+    take_screenshot(page, "4-attack-original", full_page=True)
     for term in known[1:]:
         page.locator(f".chip input[value='{term}']").uncheck()
     page.get_by_role("button", name="Attack with the chosen terms").click()
@@ -261,19 +263,18 @@ def test_the_tour_is_told_once(
         expect(page.locator(".tour")).to_have_count(0)
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_all_of_it_works_without_scripts(browser: Browser, server: Server, size: ViewportSize, someone: str) -> None:
-    with browser.new_context(viewport=size, base_url=server.url, java_script_enabled=False) as context:
+def test_all_of_it_works_without_scripts(browser: Browser, server: Server, someone: str) -> None:
+    """On a phone, where tabs show one column at a time."""
+    with browser.new_context(viewport=PHONE, base_url=server.url, java_script_enabled=False) as context:
         page = context.new_page()
         page.goto("/")
         page.locator(".starters .person").first.click()
         page.locator("#q").fill(QUERY)
         page.get_by_role("button", name="Search").click()
         expect(page.locator(".column")).to_have_count(3)
-        if size is PHONE:
-            page.locator("label[for=tab-plain]").click()
-            assert page.locator(".column-plain").is_visible()
-            assert not page.locator(".column-anonymized").is_visible()
+        page.locator("label[for=tab-plain]").click()
+        assert page.locator(".column-plain").is_visible()
+        assert not page.locator(".column-anonymized").is_visible()
         page.locator(".column-plain .why summary").first.click()
         page.locator(".column-plain .why-body a").first.click()
         expect(page.locator("h1")).to_contain_text("Why is this at rank 1?")
@@ -284,39 +285,15 @@ def test_all_of_it_works_without_scripts(browser: Browser, server: Server, size:
         assert "This needs scripts" in page.locator("noscript, .card").first.inner_text()
 
 
-PLACES = (
-    "/",
-    "/search?q=climate+change&user={}",
-    "/knows?user={}",
-    "/attack?user={}",
-    "/attack/map?user={}",
-    "/mine",
-    "/people",
-    "/api",
-    "/no",
-)
-# In the dark only the colours are others.
-SCHEMES = [("light", PLACES, {}), ("dark", PLACES[1:6], {"runOnly": ["color-contrast"]})]
-
-
-@pytest.mark.parametrize(("scheme", "places", "options"), SCHEMES, ids=["light", "dark"])
-def test_axe_finds_nothing_wrong(
-    open_page: OpenPage,
-    server: Server,
-    someone: str,
-    scheme: str,
-    places: tuple[str, ...],
-    options: dict[str, list[str]],
-) -> None:
+def test_axe_finds_nothing_wrong(open_page: OpenPage, server: Server, someone: str) -> None:
     found = []
     with open_page(server.url, strict=False) as page:  # one of the pages is not there
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        for place in places:
+        for place in PLACES:
             page.goto(place.format(someone))
             if place.startswith("/search"):
                 page.locator(".why summary").first.click()
                 page.locator(".reason").first.wait_for()
-            found += [(place, one["id"], one["nodes"][0]["html"][:120]) for one in _violations(page, options)]
+            found += axe_violations(page)
     assert not found
 
 
@@ -326,8 +303,3 @@ def _overlap(page: Page, one: str, other: str) -> bool:
     assert b is not None
     beside = a["x"] >= b["x"] + b["width"] or b["x"] >= a["x"] + a["width"]
     return not (beside or a["y"] >= b["y"] + b["height"] or b["y"] >= a["y"] + a["height"])
-
-
-def _violations(page: Page, options: dict[str, list[str]]) -> list[dict[str, Any]]:
-    result: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
-    return [one for one in result if one["impact"] != "minor"]

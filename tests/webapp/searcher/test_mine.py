@@ -11,7 +11,7 @@ from tests.webapp.browser import TakeScreenshot
 from tests.webapp.conftest import Server
 
 # Searched for in this order; each word must never be sent again after its own search.
-SEARCHES = ("climate summit", "refugee camp", "election fraud", "oil pipeline")
+SEARCHES = ("climate summit", "refugee camp", "election fraud")
 ON_A_DESKTOP = pytest.mark.parametrize("page", ["desktop"], indirect=True)  # what is kept has no width
 
 
@@ -91,8 +91,8 @@ def test_searches_and_opened_results_are_kept_and_only_the_group_is_sent(
 @ON_A_DESKTOP
 def test_one_entry_or_all_can_be_forgotten(page: Page) -> None:
     turn_on(page)
-    for query in SEARCHES[:3]:
-        search(page, query)
+    entries = [{"query": query, "opened": [], "time": 1} for query in SEARCHES]
+    page.evaluate("(entries) => localStorage.setItem('shoal.mine.history', JSON.stringify(entries))", entries)
     page.goto("/mine")
     page.get_by_role("button", name=f"Forget {SEARCHES[1]}").click()
     assert [entry["query"] for entry in stored(page)] == [SEARCHES[0], SEARCHES[2]]

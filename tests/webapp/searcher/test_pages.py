@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import event
 
 from shoal.cli import main
 from shoal.corpus.knowledge import Knowledge
@@ -45,6 +46,19 @@ def test_every_page_answers_with_headers_that_let_nothing_foreign_run(client: Fl
         assert answer.headers[name] == value
     assert "unsafe-inline" not in answer.headers["Content-Security-Policy"]
     assert not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|javascript:", answer.text)
+
+
+def test_a_search_asks_the_database_nothing_that_was_asked_since_the_last_write(
+    app: Flask, client: FlaskClient, someone: str
+) -> None:
+    asked: list[str] = []
+    event.listen(
+        app.extensions["shoal.database"]._engine, "before_cursor_execute", lambda *given: asked.append(given[2])
+    )
+    for _ in range(2):
+        asked.clear()
+        search(client, q="climate", user=someone)
+    assert asked == []
 
 
 @pytest.mark.parametrize("query", HOSTILE)

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from shoal.anonymizer.base import Anonymized, Suppressed
 from shoal.anonymizer.claims import Evidence, Verdict, verify
 from shoal.anonymizer.contract.literal import is_true
 from shoal.anonymizer.contract.sample_logs import log_of
 from shoal.anonymizer.distinct_queries import only_columns
-from shoal.anonymizer.methods.cahd import Cahd
-from shoal.anonymizer.methods.cahd import band as bands
-from shoal.anonymizer.methods.cahd.band import band_order
+from shoal.anonymizer.methods.cahd import Cahd, band_order
 from shoal.anonymizer.methods.cahd.groups import form_groups, open_line
 from shoal.anonymizer.methods.cahd.literal import cahd
 from shoal.corpus.errors import InputError
@@ -123,12 +123,19 @@ def test_a_user_who_is_left_out_or_miscounted_is_seen(made: Anonymized, log: Que
     assert "sensitive terms that too many typed" in verdict(replace(made, suppressed=more), log).counterexample
 
 
+CAHD = "shoal.anonymizer.methods.cahd"
+
+
 def test_the_product_of_a_large_log_stays_linear(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bands, "WHOLE_UP_TO", 0)
-    monkeypatch.setattr(bands, "PAIRS_PER_USER", 20)
+    monkeypatch.setattr(f"{CAHD}.WHOLE_UP_TO", 0)
+    monkeypatch.setattr(f"{CAHD}.PAIRS_PER_USER", 20)
     counts = zipf_profiles(2000).counts
     sizes: list[int] = []
-    ordering = bands.reverse_cuthill_mckee
-    monkeypatch.setattr(bands, "reverse_cuthill_mckee", lambda A, **kw: sizes.append(A.nnz) or ordering(A, **kw))
+
+    def ordering(A: csr_matrix, **options: bool) -> np.ndarray:
+        sizes.append(A.nnz)
+        return reverse_cuthill_mckee(A, **options)
+
+    monkeypatch.setattr(f"{CAHD}.reverse_cuthill_mckee", ordering)
     assert sorted(band_order(counts).tolist()) == list(range(2000))
     assert 2000 < sizes[0] <= 20 * 2000

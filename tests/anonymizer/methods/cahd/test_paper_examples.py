@@ -10,8 +10,7 @@ import pytest
 
 from shoal.anonymizer.claims import Evidence, verify
 from shoal.anonymizer.contract.sample_logs import log_of, sample_log
-from shoal.anonymizer.methods.cahd import Cahd
-from shoal.anonymizer.methods.cahd.band import band_order
+from shoal.anonymizer.methods.cahd import Cahd, band_order
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -240,6 +240,12 @@ def test_too_few_users_are_refused_in_one_line() -> None:
     for vocabularies in ([], ["dog"], ["dog", "cat"], ["dog", "cat", "xqzzy"]):
         with pytest.raises(InputError, match="needs at least 3 users"):
             SSC(k=3).anonymize(words_log(vocabularies))
+
+
+def test_more_users_than_it_takes_are_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SSC, "info", replace(SSC.info, most_users=2))
+    with pytest.raises(InputError, match=r"ssc takes at most 2 users, .* the log has 3: anonymize some at a time"):
+        SSC(k=2).run(words_log(["dog", "cat", "cow"]))
 
 
 def test_terms_that_no_taxonomy_knows_are_counted_as_suppressed() -> None:

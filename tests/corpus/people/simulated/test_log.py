@@ -1,7 +1,6 @@
 """Do simulated users look like AOL's, and are they the same for a seed?"""
 
 import csv
-import hashlib
 import os
 import subprocess
 import sys
@@ -32,7 +31,7 @@ import sys
 from shoal.corpus.documents.document import in_columns
 from shoal.corpus.documents import load_documents
 from shoal.corpus.people.simulated import simulate_log, write_log
-write_log(simulate_log(in_columns("some-news", list(load_documents("news"))[::8]), 60, seed=5), sys.argv[1])
+write_log(simulate_log(in_columns("few-news", list(load_documents("news"))[::20]), 60, seed=5), sys.argv[1])
 """
 
 
@@ -45,6 +44,12 @@ def news() -> Documents:
 def some_news(news: Documents) -> Documents:
     """A third of the articles, for what does not need them all."""
     return in_columns("some-news", list(news)[::3])
+
+
+@pytest.fixture(scope="module")
+def few_news(news: Documents) -> Documents:
+    """So few that a log of them is made in no time."""
+    return in_columns("few-news", list(news)[::20])
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +90,7 @@ def test_a_thousand_users_have_aols_statistics(log: QueryLog) -> None:
     assert _figures(log)["distinct queries typed by one user"][0] == pytest.approx(0.96, abs=0.01)
 
 
-@pytest.mark.parametrize(("users", "seed"), [(300, 1), (300, 2), (5_000, 3)])
+@pytest.mark.parametrize(("users", "seed"), [(300, 1), (5_000, 3)])
 def test_few_and_many_users_have_them_with_any_seed(
     some_news: Documents, users: int, seed: int, tmp_path: Path
 ) -> None:
@@ -153,17 +158,15 @@ def test_what_users_typed_is_what_their_log_says(simulated: SimulatedLog, path: 
     assert (typed.start == written.select(once).start).all()
 
 
-def test_one_seed_gives_one_log_whatever_the_hash_seed(some_news: Documents, tmp_path: Path) -> None:
-    for number in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": number}
-        command = [sys.executable, "-c", SCRIPT, str(tmp_path / number)]
-        subprocess.run(command, check=True, env=environment, timeout=240, cwd=Path(__file__).parents[2])
-    digests = {hashlib.sha256((tmp_path / number).read_bytes()).hexdigest() for number in ("1", "2")}
-    assert len(digests) == 1
+def test_one_seed_gives_one_log_whatever_the_hash_seed(few_news: Documents, tmp_path: Path) -> None:
+    elsewhere = {**os.environ, "PYTHONHASHSEED": "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"}
+    subprocess.run([sys.executable, "-P", "-c", SCRIPT, str(tmp_path / "there")], check=True, env=elsewhere)
+    write_log(simulate_log(few_news, 60, seed=5), tmp_path / "here")
+    assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
 
 
-def test_another_seed_gives_another_log(some_news: Documents) -> None:
-    one, other = simulate_log(some_news, 30, seed=1), simulate_log(some_news, 30, seed=2)
+def test_another_seed_gives_another_log(few_news: Documents) -> None:
+    one, other = simulate_log(few_news, 30, seed=1), simulate_log(few_news, 30, seed=2)
     assert one.texts.gather(one.query).to_list() != other.texts.gather(other.query).to_list()
 
 
@@ -279,14 +282,14 @@ def test_a_cancelled_run_leaves_no_file(simulated: SimulatedLog, tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress_reaches_its_total_in_every_stage(some_news: Documents) -> None:
+def test_progress_reaches_its_total_in_every_stage(few_news: Documents) -> None:
     told: dict[str, tuple[int, int]] = {}
 
     def note(done: int, total: int, stage: str) -> None:
         assert told.get(stage, (0, 0))[0] <= done <= total
         told[stage] = (done, total)
 
-    simulate_log(some_news, 20, progress=note)
+    simulate_log(few_news, 20, progress=note)
     assert {"topics", "simulated users", "queries", "clicks"} <= set(told)
     assert all(done == total for done, total in told.values())
 

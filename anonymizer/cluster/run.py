@@ -1,0 +1,196 @@
+"""How does a cluster make a release? It reads the log, cuts users into blocks, and runs the method on each of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import polars as pl
+
+from shoal.anonymizer.base import Anonymized, Blocks, Method
+from shoal.anonymizer.blocks import (
+    CountedMethod,
+    anonymize_block,
+    block_log,
+    block_seed,
+    digest_of,
+    need_blocks,
+    united,
+)
+from shoal.anonymizer.cluster.log_rows import ClusterLog, as_arrow, read_rows
+from shoal.anonymizer.cluster.packed_parts import PARTS, failed, packed, unpacked
+from shoal.anonymizer.cluster.session import Session, opened
+from shoal.anonymizer.manifest import code_digest
+from shoal.anonymizer.registry import make_method
+from shoal.corpus.errors import InputError
+from shoal.corpus.knowledge import Knowledge
+from shoal.corpus.logs.aol import LogFormat
+from shoal.corpus.progress import Progress
+from shoal.corpus.querylog import PeopleKind, QueryLog, counted
+
+_BUCKETS = 3  # letters of a digest: users are ranked within 4,096 parts of them, which no machine need hold at once
+_MOST_TASKS = 2_000
+_TOTALS = "kind string, key string, count bigint, error string"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every worker is told: the method with its settings, and what it must have for that."""
+
+    method: str
+    settings: tuple[tuple[str, Any], ...]
+    knowledge: Knowledge
+    people: PeopleKind
+    seed: int
+    code: str
+    digests: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterRelease:
+    """A release that a cluster made, and what was understood of its log."""
+
+    made: Anonymized
+    understood: str
+    rejected: dict[str, int]  # how many rows could not be read, by their reason
+
+
+def anonymize_on_cluster(
+    address: str, where: str, method: Method, size: int, seed: int, format: LogFormat, strict: bool, progress: Progress
+) -> ClusterRelease:
+    """The release that `anonymize_in_blocks` makes of the same log, by a cluster."""
+    need_blocks(method.info)
+    with opened(address, progress) as session:
+        log, rejected, rows = rows_in_blocks(session, where, size, format, strict)
+        task = _task(method, log.people, seed)
+        shared = _counted(session, rows, method, task, seed, progress) if isinstance(method, CountedMethod) else None
+        parts = _collected(session, rows, lambda key, table: _anonymized(key, table, task, shared))
+        made = _united(method, parts, size)
+    said = f"{counted(int(parts['log_users'].sum()), 'user')} in {counted(len(parts), 'block')} ({log.understood})"
+    return ClusterRelease(made, said, rejected)
+
+
+def rows_in_blocks(
+    session: Session, where: str, size: int, format: LogFormat, strict: bool
+) -> tuple[ClusterLog, dict[str, int], Any]:
+    """The log, how many of its rows cannot be read and why, and the others with their block."""
+    found = read_rows(session.spark, where, format)
+    log = replace(found, rows=session.kept(found.rows))
+    rejected = _rejected(session, log, strict)
+    return log, rejected, _cut(session, log, size)
+
+
+def _task(method: Method, people: PeopleKind, seed: int) -> Task:
+    known = replace(method.knowledge)  # without what was read of its files
+    settings = tuple(method.settings.items())
+    digests = tuple(sorted(method.knowledge.digests.items()))
+    return Task(method.info.id, settings, known, people, seed, code_digest(method), digests)
+
+
+def _rejected(session: Session, log: ClusterLog, strict: bool) -> dict[str, int]:
+    """How many rows cannot be read, by reason. That none can is an error, and with `strict` that one cannot."""
+    found = session.run(log.rows.groupBy("reason").count().collect, "reading the log")
+    reasons = {row["reason"]: row["count"] for row in found}
+    read = reasons.pop("", 0)
+    if reasons and (strict or not read):
+        reason, count = max(reasons.items(), key=lambda one: one[1])
+        raise InputError(f"{counted(count, 'row')} of the log cannot be read: {reason}")
+    if not read:
+        raise InputError("the log is empty: a log has at least one row")
+    return dict(sorted(reasons.items(), key=lambda one: -one[1]))
+
+
+def _cut(session: Session, log: ClusterLog, size: int) -> Any:
+    """The rows with the block of their user, as `block_of_users` has it.
+
+    Users are ranked by their digests in many parts at once: by how many are in the parts before, and within its own.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    rows = log.rows.where("reason = ''").drop("reason")
+    users = rows.select("user").distinct().withColumn("digest", f.sha2("user", 256))
+    users = session.kept(users.withColumn("bucket", f.substring("digest", 1, _BUCKETS)))
+    sizes = sorted(session.run(users.groupBy("bucket").count().collect, "ordering users"))
+    before, total = [], 0
+    for bucket, count in sizes:
+        before.append((bucket, total))
+        total += count
+    blocks = max(total // size, 1)
+    first = session.spark.createDataFrame(before, "bucket string, before bigint")
+    within = f.row_number().over(Window.partitionBy("bucket").orderBy("digest")) - 1
+    block = f.least(f.floor((f.col("before") + f.col("within")) / size), f.lit(blocks - 1)).cast("bigint")
+    ranked = users.withColumn("within", within).join(f.broadcast(first), "bucket").select("user", block.alias("block"))
+    return session.kept(rows.join(ranked, "user").repartition(min(blocks, _MOST_TASKS), "block"))
+
+
+def _counted(
+    session: Session, rows: Any, method: CountedMethod, task: Task, seed: int, progress: Progress
+) -> pl.DataFrame:
+    """What is counted over all blocks; only what is of use comes to this machine."""
+    from pyspark.sql import functions as f
+
+    found = rows.groupBy("block").applyInArrow(lambda key, table: _block_counts(key, table, task), _TOTALS)
+    sums = found.groupBy("kind", "key").agg(f.sum("count").alias("count"), f.first("error", True).alias("error"))
+    for kind, least in method.fewest().items():
+        sums = sums.where((f.col("kind") != kind) | (f.col("count") >= least))
+    table = pl.DataFrame(session.run(sums.toArrow, "counting in blocks"))
+    raise_first(table["error"])
+    return method.settle(table.drop("error").sort("kind", "key"), seed, progress)
+
+
+def _collected(session: Session, rows: Any, work: Callable[[Any, Any], Any]) -> pl.DataFrame:
+    """What a function of (block, rows) gives for every block, in their order."""
+    parts = rows.groupBy("block").applyInArrow(work, PARTS)
+    table = pl.DataFrame(session.run(parts.toArrow, "anonymizing blocks"))
+    raise_first(table["error"])
+    return table.sort("block")
+
+
+def raise_first(errors: pl.Series) -> None:
+    told = errors.drop_nulls().sort()
+    if len(told):
+        raise InputError(told[0])
+
+
+def _united(method: Method, parts: pl.DataFrame, size: int) -> Anonymized:
+    blocks = Blocks(size, int(parts["log_users"].sum()), digest_of(parts["digest"].to_list()))
+    return united(method, [unpacked(row, method.claim()) for row in parts.iter_rows(named=True)], blocks)
+
+
+# What is below runs on the workers.
+
+
+@lru_cache(maxsize=1)
+def _method_of(task: Task) -> Method:
+    """The method as this worker has it; one with another program or other knowledge would make another release."""
+    method = make_method(task.method, dict(task.settings), task.knowledge)
+    if code_digest(method) != task.code:
+        raise InputError("a worker has another version of Shoal: install the same on all of them")
+    if tuple(sorted(method.knowledge.digests.items())) != task.digests:
+        raise InputError("a worker has another taxonomy, dictionary, directory or WordNet: put the same there")
+    return method
+
+
+def log_of_block(table: Any, people: PeopleKind) -> QueryLog:
+    return block_log(pl.DataFrame(table).select("user", "query", "time", "click"), people)
+
+
+def _anonymized(key: Any, table: Any, task: Task, shared: pl.DataFrame | None) -> Any:
+    block = key[0].as_py()
+    try:
+        log = log_of_block(table, task.people)
+        return as_arrow(packed(block, log, anonymize_block(_method_of(task), log, shared, task.seed, block)))
+    except InputError as error:  # not a fault of the worker, so that trying again would not help
+        return as_arrow(failed(block, str(error)))
+
+
+def _block_counts(key: Any, table: Any, task: Task) -> Any:
+    try:
+        method = _method_of(task)
+        assert isinstance(method, CountedMethod)
+        seed = block_seed(method.info, task.seed, key[0].as_py())
+        found = method.count_block(log_of_block(table, task.people), seed)
+        return as_arrow(found.with_columns(pl.lit(None, dtype=pl.String).alias("error")))
+    except InputError as error:
+        return as_arrow(pl.DataFrame({"kind": ["error"], "key": [""], "count": [0], "error": [str(error)]}))
