@@ -56,6 +56,7 @@ from shoal.corpus.querylog import QueryLog
 
 ASSIGNMENT = "assignment.tsv"
 KEY = "key.txt"
+SECRET = (ASSIGNMENT, KEY)
 # What a spreadsheet takes as a formula or as the begin of a quotation; the quote itself, so that reading is exact.
 _FORMULA = r"""^[=+\-@＝＋－＠"']"""
 _COUNT = r"^[1-9][0-9]{0,15}$"

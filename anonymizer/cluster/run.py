@@ -1,8 +1,10 @@
 """How does a cluster make a release? It reads the log, cuts users into blocks, and runs the method on each of them."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import polars as pl
@@ -29,7 +31,6 @@ from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import PeopleKind, QueryLog, counted
 
 _BUCKETS = 3  # letters of a digest: users are ranked within 4,096 parts of them, which no machine need hold at once
-_MOST_TASKS = 2_000
 _TOTALS = "kind string, key string, count bigint, error string"
 
 
@@ -63,7 +64,10 @@ def anonymize_on_cluster(
     with opened(address, progress) as session:
         log, rejected, rows = rows_in_blocks(session, where, size, format, strict)
         task = _task(method, log.people, seed)
-        shared = _counted(session, rows, method, task, seed, progress) if isinstance(method, CountedMethod) else None
+        shared = None
+        if isinstance(method, CountedMethod):
+            rows = session.kept(rows)
+            shared = _counted(session, rows, method, task, seed, progress)
         parts = _collected(session, rows, lambda key, table: _anonymized(key, table, task, shared))
         made = _united(method, parts, size)
     said = f"{counted(int(parts['log_users'].sum()), 'user')} in {counted(len(parts), 'block')} ({log.understood})"
@@ -101,27 +105,52 @@ def _rejected(session: Session, log: ClusterLog, strict: bool) -> dict[str, int]
 
 
 def _cut(session: Session, log: ClusterLog, size: int) -> Any:
-    """The rows with the block of their user, as `block_of_users` has it.
+    """The rows with the block of their user, as `block_of_users` has it: by the digests with which blocks begin.
+
+    Rows move once, to their block; what is brought together before are users alone.
+    """
+    from pyspark.sql import functions as f
+
+    rows = log.rows.where("reason = ''").drop("reason").withColumn("digest", f.sha2("user", 256))
+    rows = rows.withColumn("bucket", f.substring("digest", 1, _BUCKETS))
+    begins = _begins(session, rows.select("bucket", "digest").distinct(), size)
+    places = session.spark.createDataFrame(_by_bucket(begins), "bucket string, passed bigint, here array<string>")
+    block = (f.col("passed") + f.size(f.filter("here", lambda begin: begin <= f.col("digest")))).cast("int")
+    rows = rows.join(f.broadcast(places), "bucket").select("user", "query", "time", "click", block.alias("block"))
+    return rows.repartitionById(len(begins) + 1, "block")
+
+
+def _begins(session: Session, users: Any, size: int) -> list[str]:
+    """The digest of the first user of every block but the first.
 
     Users are ranked by their digests in many parts at once: by how many are in the parts before, and within its own.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    rows = log.rows.where("reason = ''").drop("reason")
-    users = rows.select("user").distinct().withColumn("digest", f.sha2("user", 256))
-    users = session.kept(users.withColumn("bucket", f.substring("digest", 1, _BUCKETS)))
+    users = session.kept(users)
     sizes = sorted(session.run(users.groupBy("bucket").count().collect, "ordering users"))
-    before, total = [], 0
-    for bucket, count in sizes:
-        before.append((bucket, total))
-        total += count
-    blocks = max(total // size, 1)
-    first = session.spark.createDataFrame(before, "bucket string, before bigint")
+    before = list(accumulate((count for _, count in sizes), initial=0))
+    if (blocks := max(before[-1] // size, 1)) == 1:
+        return []
+    places = [(bucket, count) for (bucket, _), count in zip(sizes, before, strict=False)]
+    first = session.spark.createDataFrame(places, "bucket string, before bigint")
     within = f.row_number().over(Window.partitionBy("bucket").orderBy("digest")) - 1
-    block = f.least(f.floor((f.col("before") + f.col("within")) / size), f.lit(blocks - 1)).cast("bigint")
-    ranked = users.withColumn("within", within).join(f.broadcast(first), "bucket").select("user", block.alias("block"))
-    return session.kept(rows.join(ranked, "user").repartition(min(blocks, _MOST_TASKS), "block"))
+    ranked = users.withColumn("within", within).join(f.broadcast(first), "bucket")
+    ranked = ranked.select("digest", (f.col("before") + f.col("within")).alias("rank"))
+    begin = ranked.where((f.col("rank") % size == 0) & f.col("rank").between(1, (blocks - 1) * size))
+    return sorted(row["digest"] for row in session.run(begin.select("digest").collect, "ordering users"))
+
+
+def _by_bucket(begins: list[str]) -> list[tuple[str, int, list[str]]]:
+    """For every part of the digests: how many blocks begin before it, and the digests with which some begin in it."""
+    found = []
+    for number in range(16**_BUCKETS):
+        bucket = f"{number:0{_BUCKETS}x}"
+        passed = bisect_left(begins, bucket)
+        here = begins[passed : bisect_left(begins, bucket + "g")]  # no digest has a letter behind f
+        found.append((bucket, passed, here))
+    return found
 
 
 def _counted(

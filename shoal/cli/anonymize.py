@@ -3,6 +3,8 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shoal.anonymizer.base import Method
 from shoal.anonymizer.blocks import need_blocks
@@ -11,15 +13,18 @@ from shoal.anonymizer.manifest import Manifest
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release
 from shoal.cli.arguments import BLOCK
-from shoal.cli.options import knowledge_of, log_of, tell_read
+from shoal.cli.options import knowledge_of, log_of, need_place, secrets_of, tell_read
 from shoal.cli.tables import print_json
 from shoal.corpora import open_corpus
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs import log_format
 from shoal.corpus.profiles import build_profiles
-from shoal.corpus.progress import bar
+from shoal.corpus.progress import Progress, bar
 from shoal.corpus.querylog import counted
 from shoal.notebook import anonymize, load, refuse_existing
+
+if TYPE_CHECKING:
+    from shoal.anonymizer.cluster.run import ClusterRelease
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -35,25 +40,48 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
 
 def run_on_cluster(options: argparse.Namespace, method: Method) -> None:
     """The same by a cluster: the log never is on this machine, its release is."""
-    from shoal.anonymizer.cluster.run import anonymize_on_cluster
-
     if options.corpus is not None:
         raise InputError("--corpus learns on the whole log, which is on the cluster: leave it or --cluster away")
-    drawn = method.seed_for(options.seed)
-    format, size = log_format(options.columns or "", options.encoding or ""), options.block or BLOCK
     with bar() as progress:
-        done = anonymize_on_cluster(
-            options.cluster, options.log, method, size, drawn, format, options.strict, progress
-        )  # fmt: skip
-    manifest = write_release(options.out, done.made, method, None, drawn)
+        done, manifest = (_stored if isinstance(options.out, str) else _written)(options, method, progress)
     print(f"log: {done.understood}", file=sys.stderr)
     for reason, count in done.rejected.items():
         print(f"{counted(count, 'row')} could not be read: {reason}", file=sys.stderr)
     tell(options, manifest)
 
 
+def _written(options: argparse.Namespace, method: Method, progress: Progress) -> tuple["ClusterRelease", Manifest]:
+    """Into a folder of this machine."""
+    seed = method.seed_for(options.seed)
+    done = _made(options, method, seed, progress)
+    return done, write_release(options.out, done.made, method, None, seed)
+
+
+def _stored(options: argparse.Namespace, method: Method, progress: Progress) -> tuple["ClusterRelease", Manifest]:
+    """To a storage of the cluster; what is secret stays here."""
+    from shoal.anonymizer.cluster.storage import opened_storage
+
+    seed = method.seed_for(options.seed)
+    secrets = secrets_of(options, options.out)
+    with opened_storage(options.cluster, options.out, progress) as storage:
+        storage.need_free(secrets, options.force)
+        done = _made(options, method, seed, progress)
+        manifest = storage.write(done.made, method, seed, secrets)
+    print(f"who has which profile stands in {secrets}, for its owner alone", file=sys.stderr)
+    return done, manifest
+
+
+def _made(options: argparse.Namespace, method: Method, seed: int, progress: Progress) -> "ClusterRelease":
+    from shoal.anonymizer.cluster.run import anonymize_on_cluster
+
+    format, size = log_format(options.columns or "", options.encoding or ""), options.block or BLOCK
+    return anonymize_on_cluster(options.cluster, options.log, method, size, seed, format, options.strict, progress)
+
+
 def run(options: argparse.Namespace) -> None:
-    refuse_existing(options.out, options.force)  # before any work is done
+    need_place(options, options.out)
+    if isinstance(options.out, Path):
+        refuse_existing(options.out, options.force)  # before any work is done
     method = make_method(options.method, parse_settings(options.set), knowledge_of(options))
     if options.sensitive and not method.info.sensitive:
         raise InputError(f"{method.info.id} knows no sensitive terms and treats all alike: leave --sensitive away")
@@ -93,4 +121,6 @@ def tell(options: argparse.Namespace, manifest: Manifest, more: Sequence[str] = 
     for line in more:
         print(line)
     given = f" --sensitive {options.sensitive}" if options.sensitive else ""
+    if isinstance(options.out, str):
+        given += f" --cluster {options.cluster}" + (f" --secrets {options.secrets}" if options.secrets else "")
     print(f"to be checked by `shoal verify {options.out} --log {options.log}{given}`: {sentence(manifest.claim)}")

@@ -74,6 +74,11 @@ def whole_number(option: str, least: int) -> Callable[[str], int]:
     return read
 
 
+def release_place(text: str) -> Path | str:
+    """The folder of a release, or its address at a storage, in which a path would not keep both slashes."""
+    return text if "://" in text else Path(text)
+
+
 def _seed(text: str) -> int:
     """A seed of random numbers, or an error that argparse shows."""
     if not text.isdecimal() or len(text) > len(str(LARGEST)) or int(text) >= LARGEST:
@@ -122,6 +127,13 @@ def measures(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true")
 
 
+def add_secrets_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--secrets", type=Path, metavar="DIR",
+        help="where the release is at an address: the folder of this machine for who has which profile (NAME-secret)",
+    )  # fmt: skip
+
+
 def simulate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--users", type=whole_number("--users", 1), required=True, help="how many simulated users")
     parser.add_argument("--out", type=Path, required=True, help="the log file to write, in the AOL format")
@@ -147,7 +159,11 @@ def anonymize(parser: argparse.ArgumentParser) -> None:
         help="let Spark do it: local[2], spark://host:7077 or sc://host:15002; the log may then be at any of its "
         f"storages, and a block has {BLOCK:,} users unless --block says otherwise",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the release")
+    parser.add_argument(
+        "--out", type=release_place, required=True,
+        help="the folder of the release; with --cluster also an address of one of its storages (hdfs://host/release)",
+    )  # fmt: skip
+    add_secrets_option(parser)
     parser.add_argument(
         "--corpus",
         help=f"{CORPUS}: learn what a profile weighs in its rankings, too",
@@ -157,7 +173,8 @@ def anonymize(parser: argparse.ArgumentParser) -> None:
 
 
 def verify(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("release", type=Path)
+    parser.add_argument("release", type=release_place, help="its folder; with --cluster also the address of a storage")
+    add_secrets_option(parser)
     add_log_options(parser)
     add_knowledge_options(parser)
     parser.add_argument("--reproduce", action="store_true", help="run the method again and compare byte by byte")

@@ -75,6 +75,23 @@ def knowledge_of(options: argparse.Namespace) -> Knowledge:
     return known
 
 
+def need_place(options: argparse.Namespace, place: Path | str) -> None:
+    """A release at an address is one of a cluster, and only it has secrets elsewhere."""
+    if isinstance(place, str) and options.cluster is None:
+        raise InputError(f"{place} is at a storage of a cluster: name that by --cluster, or give a folder")
+    if isinstance(place, Path) and options.secrets is not None:
+        raise InputError(
+            f"--secrets {options.secrets}: a folder holds its own secrets; it is for a release at an address"
+        )
+
+
+def secrets_of(options: argparse.Namespace, place: str) -> Path:
+    from shoal.anonymizer.cluster.storage import secrets_beside
+
+    given: Path | None = options.secrets
+    return secrets_beside(place) if given is None else given
+
+
 def log_of(options: argparse.Namespace, progress: Progress) -> tuple[QueryLog, Rejected]:
     format = log_format(options.columns or "", options.encoding or "")
     return load_log(options.log, format=format, strict=options.strict, progress=progress)

@@ -2,21 +2,28 @@
 
 import argparse
 from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from shoal.anonymizer.claims import Verdict
 from shoal.anonymizer.verify_stored import reproduce
-from shoal.cli.options import knowledge_of, log_of
+from shoal.cli.options import knowledge_of, log_of, need_place, secrets_of
 from shoal.cli.tables import print_json
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs import log_format
-from shoal.corpus.progress import bar
+from shoal.corpus.progress import Progress, bar
 from shoal.notebook import Made, load
 
 
 def run(options: argparse.Namespace) -> int:
+    need_place(options, options.release)
+    if isinstance(options.release, str):
+        return _verify_stored(options)
     made = load(options.release, knowledge=knowledge_of(options))
     if options.cluster is not None:
-        return _tell(options, made, _by_cluster(options, made))
+        with bar() as progress:
+            verdict = _by_cluster(options, made, progress)
+        return _tell(options, made, verdict)
     with bar() as progress:
         log, _ = log_of(options, progress)
         verdict = made.verify(log)
@@ -27,7 +34,19 @@ def run(options: argparse.Namespace) -> int:
     return _tell(options, made, verdict)
 
 
-def _by_cluster(options: argparse.Namespace, made: Made) -> Verdict:
+def _verify_stored(options: argparse.Namespace) -> int:
+    """Of a release at a storage: its files are brought here, for as long as it takes."""
+    from shoal.anonymizer.cluster.storage import opened_storage
+
+    with TemporaryDirectory(prefix="shoal-") as folder, bar() as progress:
+        with opened_storage(options.cluster, options.release, progress) as storage:
+            storage.fetch(Path(folder), secrets_of(options, options.release))
+            made = load(folder, knowledge=knowledge_of(options))
+            verdict = _by_cluster(options, made, progress)
+        return _tell(options, made, verdict)
+
+
+def _by_cluster(options: argparse.Namespace, made: Made, progress: Progress) -> Verdict:
     """The verdict of a cluster, on which the log lies; nothing is made again there."""
     from shoal.anonymizer.cluster.verify import verify_on_cluster
 
@@ -35,8 +54,7 @@ def _by_cluster(options: argparse.Namespace, made: Made) -> Verdict:
         raise InputError("--reproduce compares every file: make the release again by `shoal anonymize --cluster`")
     assert made.stored is not None  # it was just loaded
     format = log_format(options.columns or "", options.encoding or "")
-    with bar() as progress:
-        return verify_on_cluster(options.cluster, options.log, made.stored, format, progress)
+    return verify_on_cluster(options.cluster, options.log, made.stored, format, progress)
 
 
 def _tell(options: argparse.Namespace, made: Made, verdict: Verdict) -> int:

@@ -44,6 +44,11 @@ def test_a_block_that_failed_says_why() -> None:
         (["--method", "affinity", "--cluster", "local[2]"], "affinity cannot be run in blocks of users"),
         (["--method", "random", "--cluster", "local[2]"], "--cluster needs Spark: install shoal-search[spark]"),
         (["--method", "random", "--cluster", "local[2]", "--corpus", "news"], "leave it or --cluster away"),
+        (["--method", "random", "--cluster", "sc://host/;token=abc"], "--cluster holds a token, which everybody"),
+        (["--method", "random", "--out", "hdfs://host/release"], "name that by --cluster, or give a folder"),
+        (["--method", "random", "--cluster", "local[2]", "--out", "s3a://a:b@c/d"], "release holds a password"),
+        (["--method", "random", "--cluster", "local[2]", "--out", "hdfs://host/"], "with the name of a release"),
+        (["--method", "random", "--cluster", "local[2]", "--secrets", "there"], "a folder holds its own secrets"),
         (["--method", "common", "--block", "20", "--previous", "here"], "leave it or the blocks away"),
     ],
 )

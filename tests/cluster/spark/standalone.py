@@ -1,4 +1,4 @@
-"""How do tests get a Spark cluster? A master and workers of its standalone mode on loopback, each a process of ours."""
+"""How do tests get a Spark cluster? Its standalone mode or Spark Connect on loopback, each part a process of ours."""
 
 import os
 import signal
@@ -68,17 +68,56 @@ class StandaloneCluster:
     def stop(self) -> None:
         """End every process that was started here, workers first."""
         for process in reversed(self._processes):
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait(timeout=_SECONDS)
+            _end(process)
 
     def _start(self, name: str, *options: str) -> subprocess.Popen[bytes]:
         command = [str(_HOME / "bin" / "spark-class"), f"{_PACKAGE}.{name}", "--host", "127.0.0.1", *options]
         number = len(list(self._folder.glob("*.log")))
-        with (self._folder / f"{number}-{name}.log").open("wb") as said:
-            return subprocess.Popen(
-                command, env={**os.environ, **_ALONE}, stdout=said, stderr=said, start_new_session=True
-            )
+        return _started(command, self._folder / f"{number}-{name}.log")
+
+
+class ConnectServer:
+    """A server of Spark Connect with two threads, to which others speak without any Java."""
+
+    def __init__(self, folder: Path) -> None:
+        port = _free_port()
+        self.address = f"sc://127.0.0.1:{port}"
+        settings = {
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(port),
+            "spark.sql.shuffle.partitions": "2",
+            "spark.ui.enabled": "false",
+        }
+        command = [str(_HOME / "bin" / "spark-submit"), "--master", "local[2]", "--driver-java-options", JAVA]
+        command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+        command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+        self._said = folder / "connect.log"
+        self._process = _started(command, self._said, SPARK_DAEMON_MEMORY="600m")
+        self._wait(port)
+
+    def _wait(self, port: int) -> None:
+        end = time.monotonic() + _SECONDS
+        while time.monotonic() < end and self._process.poll() is None:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                return
+            time.sleep(0.2)
+        self.stop()
+        raise TimeoutError(f"no Spark Connect within {_SECONDS} seconds:\n{self._said.read_text()[-2000:]}")
+
+    def stop(self) -> None:
+        _end(self._process)
+
+
+def _started(command: list[str], said: Path, **settings: str) -> subprocess.Popen[bytes]:
+    around = {**os.environ, **_ALONE, **settings}
+    with said.open("wb") as file:
+        return subprocess.Popen(command, env=around, stdout=file, stderr=file, start_new_session=True)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=_SECONDS)
 
 
 def _free_port() -> int:
