@@ -171,7 +171,7 @@ def _index_in_cluster(name_or_path: str | Path, progress: Progress) -> Index:
     """The same in a search cluster, where every machine that serves it finds it."""
     label, source = _source(name_or_path, by_content=True)
     cluster = opensearch.connect(opensearch.Address.of_environment())
-    alias, lock = f"shoal-{label}-{FORMAT}", cache_folder() / "indexes" / f"{label}-{opensearch.NAME}.lock"
+    alias, lock = f"shoal-{label}-{opensearch.FORMAT}", cache_folder() / "indexes" / f"{label}-{opensearch.NAME}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with alone(lock, "waiting for another process that builds this index", progress):
         index = open_in_cluster(cluster, alias)

@@ -14,6 +14,7 @@ from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.progress import Progress
 from shoal.search.analysis import Analysis, analyse
 from shoal.search.lexicon import Lexicon, make_lexicon
+from shoal.search.query import ALL, TEXT, TITLE
 from shoal.search.vectors import count_forms, weigh
 
 # Documents that are in memory at once.
@@ -29,6 +30,7 @@ class Counted:
     holding: np.ndarray  # the documents that hold each form, stop words left out
     documents: int
     digest: str  # of the documents
+    mean_lengths: dict[str, float]  # by field, in words
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -49,7 +51,7 @@ def count_words(read: Read, progress: Progress) -> Counted:
     """The first reading."""
     held_word: dict[str, int] = {}
     held_form: dict[str, int] = {}
-    documents = 0
+    documents, in_title, in_text = 0, 0, 0
     with RunningDigest() as running:
         for block in _blocks(read):
             progress(documents, 0, "counting words")
@@ -60,12 +62,15 @@ def count_words(read: Read, progress: Progress) -> Counted:
             counts = count_forms(analysis)
             _add(held_form, analysis.lexicon.forms, np.bincount(counts.indices, minlength=counts.shape[1]))
             documents += len(block)
+            in_title, in_text = in_title + len(analysis.title.ids), in_text + len(analysis.text.ids)
         digest = running.hexdigest()
     words = sorted(held_word)
     frequency = np.fromiter((held_word[word] for word in words), dtype=np.int32, count=len(words))
     lexicon = make_lexicon(words, frequency, load_wordnet().lemmas)
     holding = np.fromiter((held_form[form] for form in lexicon.forms), dtype=np.int64, count=len(lexicon.forms))
-    return Counted(lexicon, holding, documents, digest)
+    lengths = {ALL: in_title + in_text, TITLE: in_title, TEXT: in_text}
+    means = {field: length / max(documents, 1) for field, length in lengths.items()}
+    return Counted(lexicon, holding, documents, digest, means)
 
 
 def weighed_blocks(read: Read, counted: Counted) -> Iterator[Block]:

@@ -27,6 +27,11 @@ class Candidates:
         return len(self.documents)
 
 
+def norms(lengths: np.ndarray, mean_length: float) -> np.ndarray:
+    """The part of BM25's denominator that depends on the document: k1 (1 - b + b length / mean length)."""
+    return K1 * (1 - B + B * lengths / max(mean_length, 1e-9))
+
+
 class Engine(ABC):
     """An engine finds and scores clauses; what a query means and how it is shown is the same for all."""
 

@@ -23,16 +23,19 @@ from shoal.corpus.knowledge.wordnet import load_wordnet
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.folders import read_secret
 from shoal.search.cluster import ClusterDocuments, ClusterVectors, ClusterWords, document_of, form_id, pack, unpack
-from shoal.search.engines.base import K1, B, Candidates, Engine
+from shoal.search.engines.base import K1, Candidates, Engine
+from shoal.search.impacts import impacts, scale_for
 from shoal.search.query import ALL, FIELDS, TEXT, TITLE, Clause
 from shoal.search.streaming import Block, Counted, Read, count_words, weighed_blocks
 
 NAME = "opensearch"
+FORMAT = 3  # raised whenever an older index in a cluster could not be read any more, or would be read as something else
 URL, CREDENTIALS, AUTHORITY = "SHOAL_OPENSEARCH_URL", "SHOAL_OPENSEARCH_CREDENTIALS", "SHOAL_OPENSEARCH_CA"
 WAIT, TRIES = 10, 2  # seconds for one answer, and how often it is asked for again
 WAIT_FOR_WRITES = 120
 BRINGS = 100  # up to so many candidates bring their documents and vectors with them
 LARGEST_PAGE = 10_000  # of hits, by OpenSearch's own limit
+OLDEST = (2, 10)  # takes the frequency of a word as it is told
 BATCH = 500  # records in one bulk request
 GONE = "the index is not in the search cluster any more: restart the server, or run `shoal setup`"
 AWAY = "the search cluster does not answer just now: wait a moment and try again"
@@ -58,6 +61,8 @@ class Address:
             credentials = read_secret(Path(credentials[1:]), f"{CREDENTIALS}=@FILE with user:password in it")
         if credentials and ":" not in credentials:
             raise InputError(f"{CREDENTIALS} is not user:password: give that, or @FILE with it in a file of your own")
+        if credentials and any(urlsplit(url).scheme == "http" for url in urls):
+            raise InputError(f"{CREDENTIALS} would travel in the clear: give an address that begins with https://")
         return cls(urls, credentials, os.environ.get(AUTHORITY, ""))
 
 
@@ -91,10 +96,10 @@ class Cluster:
         address = self._address
         if address.authority and not Path(address.authority).is_file():
             raise InputError(f"{AUTHORITY}={address.authority}: there is no such file of certificates")
-        secure = {"verify_certs": True, "ca_certs": address.authority or None} if "https:" in address.urls[0] else {}
         return _library().OpenSearch(
             list(address.urls), timeout=self._wait, max_retries=TRIES, retry_on_timeout=True, pool_maxsize=16,
-            http_auth=tuple(address.credentials.split(":", 1)) if address.credentials else None, **secure,
+            http_auth=tuple(address.credentials.split(":", 1)) if address.credentials else None,
+            verify_certs=True, ca_certs=address.authority or None,
         )  # fmt: skip
 
     @property
@@ -193,7 +198,8 @@ def open_alias(cluster: Cluster, alias: str) -> Opened | None:
     words = ClusterWords(cluster, _words_index(index), meta["least"])
     documents = ClusterDocuments(cluster, index, meta["documents"])
     vectors = ClusterVectors(cluster, index, meta["documents"], words, meta["width"])
-    return Opened(OpenSearchEngine(cluster, index, words, documents, vectors), vectors, documents, meta)
+    engine = OpenSearchEngine(cluster, index, words, documents, vectors, meta["scale"])
+    return Opened(engine, vectors, documents, meta)
 
 
 def build(cluster: Cluster, alias: str, read: Read, about: dict[str, Any], progress: Progress = silent) -> None:
@@ -216,12 +222,13 @@ def _fill(
 ) -> None:
     frequency = counted.lexicon.document_frequency
     meta = {**about, "documents": counted.documents, "digest": counted.digest, "width": len(counted.lexicon.forms)}
-    meta["least"] = int(min(2, frequency.max(initial=0)))
+    meta["least"], meta["scale"] = int(min(2, frequency.max(initial=0))), scale_for(counted.mean_lengths[ALL])
     words, records = _words_index(index), len(counted.lexicon.ids) + meta["width"]
-    _create(cluster, index, {"_meta": meta, **_documents_mapping()})
+    _create(cluster, index, {"_meta": meta, **_documents_mapping()}, meta["scale"])
     _create(cluster, words, _words_mapping())
     _send(cluster, words, _word_records(counted), records, "indexing words in OpenSearch", progress)
-    documents = chain.from_iterable(_document_records(block) for block in weighed_blocks(read, counted))
+    blocks = weighed_blocks(read, counted)
+    documents = chain.from_iterable(_document_records(block, counted, meta["scale"]) for block in blocks)
     _send(cluster, index, documents, counted.documents, "indexing with OpenSearch", progress)
     _finish(cluster, index, counted.documents)
     _finish(cluster, words, records)
@@ -231,25 +238,35 @@ def _words_index(index: str) -> str:
     return f"{index}-words"
 
 
-def _create(cluster: Cluster, index: str, mapping: dict[str, Any]) -> None:
+def _create(cluster: Cluster, index: str, mapping: dict[str, Any], scale: int = 1) -> None:
     """One part for each node; copies are made when all is there."""
     with cluster.asked() as client:
         nodes = client.cluster.health()["number_of_data_nodes"]
-        major = int(client.info()["version"]["number"].split(".")[0])
+        version = tuple(int(part) for part in client.info()["version"]["number"].split(".")[:2])
+        if version < OLDEST:
+            raise InputError(f"the search cluster is OpenSearch {version[0]}.{version[1]}: 2.10 or later is needed")
         # Since version 3, "BM25" leaves out a factor that is the same for all documents, k1 + 1.
-        similarity = {"type": "BM25" if major < 3 else "LegacyBM25", "k1": K1, "b": B}
+        similarity = {"type": "BM25" if version < (3, 0) else "LegacyBM25", "k1": scale, "b": 0}
+        analyzer = {"type": "custom", "tokenizer": "whitespace", "filter": ["delimited_term_freq"]}
         settings = {
             "number_of_shards": nodes, "number_of_replicas": 0, "refresh_interval": "-1",
-            "similarity": {"default": similarity},
+            "similarity": {"default": similarity}, "analysis": {"analyzer": {"impacts": analyzer}},
         }  # fmt: skip
         client.indices.create(index=index, body={"settings": {"index": settings}, "mappings": mapping})
 
 
 def _documents_mapping() -> dict[str, Any]:
-    # The forms are joined by spaces: our tokenizer has done the work.
-    words = {"type": "text", "analyzer": "whitespace", "position_increment_gap": 100}
-    properties = dict.fromkeys(FIELDS, words) | {"position": {"type": "integer"}, "kept": _KEPT}
+    # The forms are joined by spaces: our tokenizer has done the work. Places find phrases, and impacts score.
+    words = {"type": "text", "analyzer": "whitespace", "position_increment_gap": 100, "norms": False}
+    scored = {"type": "text", "analyzer": "impacts", "index_options": "freqs", "norms": False}
+    properties = dict.fromkeys(FIELDS, words) | {_scored(field): scored for field in FIELDS}
+    properties |= {"position": {"type": "integer"}, "kept": _KEPT}
     return {"dynamic": False, "_source": {"includes": ["kept"]}, "properties": properties}
+
+
+def _scored(field: str) -> str:
+    """The field that scores what is found in a field."""
+    return f"{field}_impacts"
 
 
 def _words_mapping() -> dict[str, Any]:
@@ -261,8 +278,9 @@ def _words_mapping() -> dict[str, Any]:
 _KEPT = {"type": "object", "enabled": False}  # stored, and not looked into
 
 
-def _document_records(block: Block) -> Iterator[dict[str, Any]]:
+def _document_records(block: Block, counted: Counted, scale: int) -> Iterator[dict[str, Any]]:
     forms = np.array(block.analysis.lexicon.forms, dtype=object)
+    scored = impacts(block.analysis, counted.mean_lengths, scale)
     for i, document in enumerate(block.documents):
         title, text = block.analysis.title.words(forms, i), block.analysis.text.words(forms, i)
         row = slice(block.vectors.indptr[i], block.vectors.indptr[i + 1])
@@ -270,6 +288,7 @@ def _document_records(block: Block) -> Iterator[dict[str, Any]]:
         # Two values of one field: there is a gap between them that no phrase crosses.
         yield {
             "_id": str(block.begin + i), "position": block.begin + i, ALL: [title, text], TITLE: title, TEXT: text,
+            **{_scored(field): next(scored[field]) for field in FIELDS},
             "kept": {**vars(document), "vector": vector},
         }  # fmt: skip
 
@@ -337,14 +356,16 @@ class OpenSearchEngine(Engine):
     """BM25 by OpenSearch over all its parts, as if they were one. Threads may share it."""
 
     def __init__(
-        self, cluster: Cluster, index: str, words: ClusterWords, documents: ClusterDocuments, vectors: ClusterVectors
-    ) -> None:
+        self, cluster: Cluster, index: str, words: ClusterWords, documents: ClusterDocuments, vectors: ClusterVectors,
+        scale: int,
+    ) -> None:  # fmt: skip
         super().__init__(words, documents, words)
         self._cluster, self._index, self._documents, self._vectors = cluster, index, documents, vectors
+        self._boost = (K1 + 1) / (scale + 1)  # OpenSearch's own factor is that of its k1, which is the scale
 
     def _best(self, wanted: tuple[Clause, ...], excluded: tuple[Clause, ...], limit: int) -> Candidates:
-        query = {"bool": {"should": [_query(clause) for clause in wanted], "minimum_should_match": 1}}
-        query["bool"]["must_not"] = [_query(clause) for clause in excluded]
+        query = {"bool": {"should": [self._query(clause) for clause in wanted], "minimum_should_match": 1}}
+        query["bool"]["must_not"] = [self._query(clause) for clause in excluded]
         fields, size = ["kept"] if limit <= BRINGS else [], min(limit, LARGEST_PAGE)
         positions, scores = [], []
         for page in self._cluster.pages(self._index, query, ["_score", {"position": "asc"}], fields, size):
@@ -362,18 +383,18 @@ class OpenSearchEngine(Engine):
 
     def _part(self, clause: Clause, document: int) -> float:
         """A clause's own score: the clause and that one document, which adds nothing."""
-        query = {"bool": {"must": [_query(clause)], "filter": [{"ids": {"values": [str(document)]}}]}}
+        query = {"bool": {"must": [self._query(clause)], "filter": [{"ids": {"values": [str(document)]}}]}}
         hits = self._cluster.search(self._index, {"query": query, "size": 1, "_source": False})
         return float(hits[0]["_score"]) if hits else 0.0
 
+    def _query(self, clause: Clause) -> dict[str, Any]:
+        field, forms = _scored(clause.field), dict.fromkeys(clause.words)
+        terms = [{"term": {field: {"value": form, "boost": self._boost}}} for form in forms]
+        if len(clause.words) == 1:
+            return terms[0]
+        # A phrase is scored by the words that make it up, as in the other engines.
+        phrase = {"match_phrase": {clause.field: " ".join(clause.words)}}
+        return {"bool": {"filter": [phrase], "must": terms}}
+
     def close(self) -> None:
         """Connections are the cluster's, which others may use."""
-
-
-def _query(clause: Clause) -> dict[str, Any]:
-    terms = [{"term": {clause.field: {"value": form}}} for form in dict.fromkeys(clause.words)]
-    if len(clause.words) == 1:
-        return terms[0]
-    # A phrase is scored by the words that make it up, as in the other engines.
-    phrase = {"match_phrase": {clause.field: " ".join(clause.words)}}
-    return {"bool": {"filter": [phrase], "must": terms}}

@@ -20,7 +20,7 @@ import numpy as np
 from shoal.corpus.progress import Progress, silent
 from shoal.search.analysis import Analysis, Occurrences
 from shoal.search.document_store import DocumentStore
-from shoal.search.engines.base import K1, B, Candidates, Engine, first
+from shoal.search.engines.base import K1, Candidates, Engine, first, norms
 from shoal.search.lexicon import Lexicon
 from shoal.search.query import ALL, FIELDS, TEXT, TITLE, Clause
 from shoal.search.spelling import Speller
@@ -221,7 +221,8 @@ class WhooshEngine(Engine):
         storage = MappedStorage(folder)
         self._index = storage.open_index(indexname=INDEX_NAME)
         self._idle: SimpleQueue[IndexReader] = SimpleQueue()
-        self._norms = {field: _norm(np.load(folder / f"{field}_lengths.npy")) for field in FIELDS}
+        lengths = {field: np.load(folder / f"{field}_lengths.npy") for field in FIELDS}
+        self._norms = {field: norms(held, held.mean()) for field, held in lengths.items()}
 
     @contextmanager
     def _reader(self) -> Iterator[IndexReader]:
@@ -274,11 +275,6 @@ class WhooshEngine(Engine):
 
     def close(self) -> None:
         """Nothing is held but mapped memory, which goes with the engine."""
-
-
-def _norm(lengths: np.ndarray) -> np.ndarray:
-    """The part of BM25's denominator that depends on the document: k1 (1 - b + b length / mean length)."""
-    return K1 * (1 - B + B * lengths / max(lengths.mean(), 1e-9)) if len(lengths) else np.zeros(0)
 
 
 def _phrase(lists: list[Postings]) -> np.ndarray:

