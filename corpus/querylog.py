@@ -13,6 +13,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.tokens import Tokens, tokenize_column
 
 NO_TIME = np.iinfo(np.int64).min
+_STRINGS_AT_ONCE = 100_000  # of a column, where they are gone through outside of it
 # Who the users are: made up, real and public by a licence, or real. What says nothing of them is of real people.
 PeopleKind = Literal["simulated", "public", "real"]
 PEOPLE: tuple[PeopleKind, ...] = ("simulated", "public", "real")
@@ -109,7 +110,8 @@ class QueryLog:
         sha = hashlib.sha256()
         for strings in (self.users, self.queries, self.urls):
             sha.update(strings.str.len_bytes().to_numpy().tobytes())
-            sha.update("".join(strings.to_list()).encode())
+            for low in range(0, len(strings), _STRINGS_AT_ONCE):  # millions of Python's strings are a gigabyte
+                sha.update("".join(strings.slice(low, _STRINGS_AT_ONCE).to_list()).encode())
         for column in (self.start, self.query, self.time, self.click_event, self.click_url):
             sha.update(np.ascontiguousarray(column).data)
         return sha.hexdigest()

@@ -5,7 +5,7 @@ every closed pattern once, each from one that occurs more often; so taking the m
 """
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
@@ -33,7 +33,7 @@ class _Found:
     items: Pattern
     rows: Pattern
     core: int  # the row whose addition made it: only later ones extend it
-    where: bytes  # the transactions that hold it
+    where: np.ndarray = field(compare=False)  # the transactions that hold it: few numbers where few do
 
 
 def top_closed_patterns(
@@ -53,7 +53,7 @@ def top_closed_patterns(
 
 
 def _top(table: _Table, n: int, longest: int) -> list[_Found]:
-    queue = [_closed(table, np.ones(len(table.times), dtype=bool), -1)] if table.times.sum() > 0 else []
+    queue = [_closed(table, table.holds, np.arange(len(table.times)), -1)] if table.times.sum() > 0 else []
     found: list[_Found] = []
     while queue and len(found) < n:
         pattern = heapq.heappop(queue)
@@ -66,26 +66,32 @@ def _top(table: _Table, n: int, longest: int) -> list[_Found]:
     return found
 
 
-def _closed(table: _Table, where: np.ndarray, core: int) -> _Found:
-    """All that these transactions have in common."""
-    rows = np.flatnonzero(table.holds[:, where].all(axis=1)).tolist()
+def _closed(table: _Table, holds: np.ndarray, where: np.ndarray, core: int) -> _Found:
+    """All that these transactions have in common; `holds` are rows x these."""
+    rows = np.flatnonzero(holds.all(axis=1)).tolist()
     items = tuple(sorted(chain.from_iterable(table.items[row] for row in rows)))
-    return _Found(-float(table.times[where].sum()), items, tuple(rows), core, where.tobytes())
+    return _Found(-float(table.times[where].sum()), items, tuple(rows), core, where)
 
 
 def _extensions(table: _Table, pattern: _Found) -> list[_Found]:
     """The closures of the pattern and a later row that add nothing before that row."""
-    where = np.frombuffer(pattern.where, dtype=bool)
     inside = set(pattern.rows)
-    support = (table.holds & where) @ table.times
+    holds = table.holds[:, pattern.where]
+    support = _supports(holds, table.times[pattern.where])
     frequent = np.flatnonzero((support > 0) & (support >= table.least))
     found = []
     for row in frequent[frequent > pattern.core].tolist():
         if row not in inside:
-            extension = _closed(table, table.holds[row] & where, row)
+            here = holds[row]
+            extension = _closed(table, holds[:, here], pattern.where[here], row)
             if inside.issuperset(other for other in extension.rows if other < row):
                 found.append(extension)
     return found
+
+
+def _supports(holds: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """How often each row is there; one at a time, since a product would first make numbers of all flags."""
+    return np.array([times[row].sum() for row in holds])
 
 
 def _candidates(transactions: csr_array, times: np.ndarray, n: int) -> _Table:
@@ -106,5 +112,8 @@ def _candidates(transactions: csr_array, times: np.ndarray, n: int) -> _Table:
     else:
         least = 0.0
     items = sorted(tuple(sorted(same)) for same in together.values())
-    holds = columns[:, [same[0] for same in items]].toarray().T > 0
-    return _Table(items, holds.reshape(len(items), len(times)), times.astype(float), least)
+    holds = np.zeros((len(items), len(times)), dtype=bool)
+    for row, same in enumerate(items):
+        here = slice(*columns.indptr[same[0] : same[0] + 2])
+        holds[row, columns.indices[here]] = columns.data[here] > 0
+    return _Table(items, holds, times.astype(float), least)

@@ -24,6 +24,7 @@ from shoal.corpus.progress import Progress, silent
 
 NEAR = 4  # edges: the epsilon of a release that says none
 _USERS_AT_ONCE = 1000
+_ROWS_AT_ONCE = 20_000_000  # that are held before those that say the same are added up
 _LEAST = 1e-12
 
 
@@ -32,7 +33,7 @@ class Standing:
     """Rows (published entry, term, amount): so many occurrences of the term stand under that entry."""
 
     occurrences: float  # of all users of the log, those with no profile too
-    entry: np.ndarray  # positions in the data of the release's weights: a label of a profile
+    entry: np.ndarray  # positions in the data of the release's weights: a label of a profile; int64
     label: np.ndarray  # the label of that entry
     term: np.ndarray  # columns of the profiles
     amount: np.ndarray
@@ -61,16 +62,55 @@ def stand(
     users = users[np.argsort(held.indices[held.indptr[users]], kind="stable")]  # neighbours share a profile
     given: list[Any] = [*_whole(held)[:2], *_whole(profiles.counts), *_whole(release.weights)]
     given += [*_labels(release, profiles, knowledge.taxonomy, epsilon), epsilon]
-    parts = []
+    room = given[7].copy()  # of each entry, which is as it was after each user
+    rows = _Rows(len(profiles.terms))
     for low in range(0, len(users), _USERS_AT_ONCE):
         progress(low, len(users), "comparing with what is published")
-        parts.append(np.stack(_match(users[low : low + _USERS_AT_ONCE], *given)))
-    rows = np.concatenate(parts, axis=1) if parts else np.empty((4, 0))
-    entry = rows[0].astype(np.int64)
-    label = release.weights.indices[entry]
+        rows.add(*_match(users[low : low + _USERS_AT_ONCE], room, *given))
+    entry, term, amount, replaced = rows.taken()
     return Standing(
-        float(profiles.occurrences.sum()), entry, label, rows[1].astype(np.int64), rows[2], rows[3] > 0
+        float(profiles.occurrences.sum()), entry, release.weights.indices[entry], term, amount, replaced
     )  # fmt: skip
+
+
+class _Rows:
+    """Rows (entry, term, amount, replaced) as they come. Of a profile that many share, most say the same."""
+
+    def __init__(self, terms: int) -> None:
+        self._terms, self._held, self._most = terms, 0, _ROWS_AT_ONCE
+        self._columns: list[list[np.ndarray]] = [[], [], [], []]
+
+    def add(self, entry: np.ndarray, term: np.ndarray, amount: np.ndarray, replaced: np.ndarray) -> None:
+        self._hold(entry.astype(np.int64), term.astype(np.int32), amount, replaced > 0)
+        if self._held > self._most:
+            self._hold(*self._added_up(*self.taken()))
+            self._most = max(_ROWS_AT_ONCE, 2 * self._held)
+
+    def taken(self) -> list[np.ndarray]:
+        """All rows, which are no longer held here: each column is let go of before the next is put together."""
+        none = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0), np.empty(0, np.bool_))
+        self._held = 0
+        found = []
+        for parts, start in zip(self._columns, none, strict=True):
+            found.append(np.concatenate([start, *parts]))
+            parts.clear()
+        return found
+
+    def _hold(self, *columns: np.ndarray) -> None:
+        self._held += len(columns[0])
+        for parts, column in zip(self._columns, columns, strict=True):
+            parts.append(column)
+
+    def _added_up(
+        self, entry: np.ndarray, term: np.ndarray, amount: np.ndarray, replaced: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        key = (entry * self._terms + term) * 2 + replaced
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        pair = key[first] >> 1
+        same = (pair // self._terms, (pair % self._terms).astype(np.int32))
+        return *same, np.add.reduceat(amount[order], first), (key[first] & 1).astype(bool)
 
 
 def profiles_held(assignment: Assignment, profiles: Profiles, published: int) -> csr_array:
@@ -168,7 +208,7 @@ def _nodes_above(leaves: np.ndarray, taxonomy: Taxonomy, steps: int) -> pl.DataF
 
 @njit(cache=True)
 def _match(
-    users: np.ndarray,
+    users: np.ndarray, room: np.ndarray,
     held_start: np.ndarray, held: np.ndarray,  # the profiles of each user
     own_start: np.ndarray, own_term: np.ndarray, own_count: np.ndarray,
     entry_start: np.ndarray, entry_label: np.ndarray, weight: np.ndarray,
@@ -180,7 +220,6 @@ def _match(
     near_start: np.ndarray, near: np.ndarray, edges: np.ndarray, farthest: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Rows (entry, term, amount, replaced) by the three rules above."""
-    room = weight.copy()
     here = np.full(len(loss), -1, dtype=np.int64)  # the entry of each label in the profile at hand
     place = np.full(len(leaf), -1, dtype=np.int64)  # where the user at hand has each term
     rows = np.empty((4, 1024))
