@@ -29,7 +29,7 @@ def invert(release: Release, reference: Profiles) -> dict[int, str]:
     labels, terms = _frequent(hashed), _frequent(known)
     if min(len(labels), len(terms)) < 2:
         return {}
-    apart = _apart(hashed, known)[np.ix_(labels, terms)]
+    apart = _apart(hashed, known, labels, terms)
     left, right = csr_array(hashed[:, labels].sign()), csr_array(known[:, terms].sign())
     match = _matched_graphs(left, right, apart)
     for many in (ANCHORS, 2 * ANCHORS, 4 * ANCHORS, MOST):
@@ -54,11 +54,11 @@ def _frequent(counts: csr_array) -> np.ndarray:
     return order[many[order] >= _FEWEST]
 
 
-def _apart(first: csr_array, second: csr_array) -> np.ndarray:
+def _apart(first: csr_array, second: csr_array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """How far the shares of occurrences are apart, in squared standard errors; roots make errors alike (Anscombe)."""
     many = [np.asarray(counts.sum(axis=0)).ravel() for counts in (first, second)]
     total = [max(1.0, float(one.sum())) for one in many]
-    roots = [np.sqrt(one / all) for one, all in zip(many, total, strict=True)]
+    roots = [np.sqrt(one[some] / all) for one, all, some in zip(many, total, (rows, columns), strict=True)]
     return 4 * (roots[0][:, None] - roots[1][None, :]) ** 2 / (1 / total[0] + 1 / total[1])
 
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.corpus import querylog
 from shoal.corpus.querylog import QueryLog, make_log
 from tests.examples import examples
 
@@ -74,3 +76,10 @@ def test_the_digest_tells_logs_apart_but_not_how_they_were_packed() -> None:
     rows: Rows = [("a", "x", 1, ""), ("b", "y z", 2, "u")]
     assert log_of(rows).digest() == log_of(list(rows)).digest()
     assert log_of(rows).digest() != log_of([("a", "x", 1, ""), ("b", "y z", 2, "v")]).digest()
+
+
+def test_the_digest_does_not_depend_on_how_many_strings_are_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = log_of([("a", "x", 1, "u"), ("a", "", 2, ""), ("b", "zoë", 3, "v")])
+    before = log.digest()
+    monkeypatch.setattr(querylog, "_STRINGS_AT_ONCE", 1)
+    assert log.digest() == before

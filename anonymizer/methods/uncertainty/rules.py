@@ -55,7 +55,7 @@ def wider_sets(known: Holders, sets: np.ndarray, size: int, fixed: int, progress
         mark = np.zeros(len(known.user_start) - 1, dtype=np.bool_)
         wider = [np.empty(0, dtype=np.int64)]
         for block in _blocks(sets, progress, "putting terms together"):
-            wider.append(supersets(block, known, fixed, mark))
+            wider.append(supersets(block, known, fixed, mark, MOST_SETS))
             _refuse_too_many(sum(map(len, wider)) // (sets.shape[1] + 1))
         sets = np.concatenate(wider).reshape(-1, sets.shape[1] + 1)
     return sets
@@ -66,7 +66,7 @@ def _sure_rules(known: Holders, bound: Bound, antecedents: np.ndarray, progress:
     tally = np.zeros(len(known.user_start) - 1, dtype=np.int64)
     found = [np.empty(0, dtype=np.int64)]
     for block in _blocks(antecedents, progress, "counting what terms tell"):
-        found.append(rules_of(block, known, bound, tally))
+        found.append(rules_of(block, known, bound, tally, MOST_SETS))
         _refuse_too_many(sum(map(len, found)) // (antecedents.shape[1] + 1))
     return np.concatenate(found).reshape(-1, antecedents.shape[1] + 1)
 
@@ -85,11 +85,13 @@ def _refuse_too_many(many: int) -> None:
 
 
 @numba.njit(cache=True)
-def supersets(sets: np.ndarray, known: Holders, fixed: int, mark: np.ndarray) -> np.ndarray:
-    """These sets with one item more that a holder with a sensitive item has, one after another."""
+def supersets(sets: np.ndarray, known: Holders, fixed: int, mark: np.ndarray, most: int) -> np.ndarray:
+    """These sets with one item more that a holder with a sensitive item has; none after more than `most` of them."""
     found = [np.int64(0) for _ in range(0)]
     size = sets.shape[1]
     for row in range(len(sets)):
+        if len(found) > most * (size + 1):  # those of one block may fill the memory
+            break
         begin = len(found)
         for user in holders_of(sets[row], known):
             if known.secret_start[user] == known.secret_start[user + 1]:
@@ -108,9 +110,12 @@ def supersets(sets: np.ndarray, known: Holders, fixed: int, mark: np.ndarray) ->
 
 
 @numba.njit(cache=True)
-def rules_of(sets: np.ndarray, known: Holders, bound: Bound, tally: np.ndarray) -> np.ndarray:
+def rules_of(sets: np.ndarray, known: Holders, bound: Bound, tally: np.ndarray, most: int) -> np.ndarray:
+    """The rules with these antecedents that are too sure, one after another; none after more than `most` of them."""
     found = [np.int64(0) for _ in range(0)]
     for row in range(len(sets)):
+        if len(found) > most * (sets.shape[1] + 1):
+            break
         holders = holders_of(sets[row], known)
         for user in holders:
             for i in range(known.secret_start[user], known.secret_start[user + 1]):

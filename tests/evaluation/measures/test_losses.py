@@ -16,6 +16,7 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import make_log
+from shoal.evaluation.measures import occurrences
 from shoal.evaluation.measures.losses import OtherWords, bLM, distortion, ncp
 from shoal.evaluation.measures.occurrences import stand
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
@@ -163,6 +164,18 @@ def test_the_controls_lose_nothing_and_everything(method: str, lost: float) -> N
     made = make_method(method, {}, Knowledge()).anonymize(profiles)
     ggd, blm, penalty = losses((made.release, made.assignment), profiles, Knowledge())
     assert (ggd / profiles.occurrences.sum(), blm, penalty) == pytest.approx((lost, lost, lost), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["everyone", "clump"])
+def test_what_is_lost_does_not_depend_on_how_many_rows_are_held_at_once(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles = build_profiles(sample_log(), Knowledge().words)
+    made = make_method(method, {}, Knowledge()).anonymize(profiles)
+    apart = losses((made.release, made.assignment), profiles, Knowledge())
+    monkeypatch.setattr(occurrences, "_ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(occurrences, "_USERS_AT_ONCE", 2)
+    assert losses((made.release, made.assignment), profiles, Knowledge()) == pytest.approx(apart)
 
 
 LEAVES = ["apple", "orange", "banana", "beef", "chicken", "milk", "cheese", "butter"]
