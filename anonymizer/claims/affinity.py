@@ -27,6 +27,7 @@ from shoal.corpus.tokens import STOP_WORDS, Tokens, number_strings, tokenize_col
 
 _SLACK = 1e-10  # so that rounding loses no pair at the threshold itself
 _ENTRIES_AT_ONCE = 50_000_000
+_USERS_AT_ONCE = 50_000
 _PERCENT = 73  # Table 2: so many of all unigrams are concepts
 
 
@@ -59,8 +60,12 @@ def concept_vectors(typed: TypedQueries, support: int | float | str) -> csr_arra
 
 
 def users_of_items(typed: TypedQueries, held: csr_array) -> np.ndarray:
-    """How many users typed a text that holds each item."""
-    return np.bincount((_ones(typed.times) @ _ones(held)).indices, minlength=held.shape[1])
+    """How many users typed a text that holds each item. Some users at a time: with all items of all it is large."""
+    times, held = _ones(typed.times), _ones(held)
+    users = np.zeros(held.shape[1], dtype=np.int64)
+    for low in range(0, times.shape[0], _USERS_AT_ONCE):
+        users += np.bincount((times[low : low + _USERS_AT_ONCE] @ held).indices, minlength=len(users))
+    return users
 
 
 def _ones(counts: csr_array) -> csr_array:

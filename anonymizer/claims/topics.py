@@ -1,19 +1,21 @@
 """Is a pseudonym of one user and one topic? Each user's queries are put into topics anew, and held against profiles."""
 
-from collections import Counter
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import verify_nothing_generalized
 from shoal.anonymizer.parameters import whole_number
-from shoal.corpus.tokens import tokenize
+from shoal.corpus.profiles import query_term_counts
 
-Profile = frozenset[tuple[str, float]]
+Rows = tuple[np.ndarray, csr_array]  # the user of each profile, and profiles x words
 
 
 def verify_topics(claim: Claim, evidence: Evidence) -> Verdict:
     """The profiles of a user are the user's queries, one for each topic; nobody is left out, nothing is suppressed."""
-    release, assignment = evidence.release, evidence.assignment
+    release = evidence.release
     verdict = verify_nothing_generalized(release)
     if not verdict.holds:
         return verdict
@@ -21,59 +23,77 @@ def verify_topics(claim: Claim, evidence: Evidence) -> Verdict:
         return broken(f"{release.pseudonyms[int((release.users != 1).argmax())]} is not of one user")
     if evidence.suppressed.occurrences:
         return broken(f"{evidence.suppressed.occurrences} suppressed occurrences are counted, but none is")
-    published: dict[int, list[int]] = {}
-    for user, row in zip(
-        assignment.rows_for(evidence.log.users).tolist(), assignment.profile.tolist(), strict=True
-    ):  # fmt: skip
-        published.setdefault(user, []).append(row)
-    topics = _Topics(int(claim.values["topics"]), evidence)
-    for user in range(len(evidence.log.users)):
-        rows = published.get(user, [])
-        said = Counter(frozenset(release.profile(row).items()) for row in rows)
-        if said != (own := topics.profiles_of(user)):
-            name = release.pseudonyms[rows[0]] if rows else "nothing"
-            return broken(
-                f"a user has {said.total()} pseudonyms ({name} first), but asked about {own.total()} topics, or other "
-                "profiles than these pseudonyms have"
-            )
-    return HOLDS
+    words = {label: i for i, label in enumerate(release.labels)}
+    asked = _asked(int(claim.values["topics"]), evidence, words)
+    published = _published(evidence, len(words))
+    user = _other(published, asked, len(evidence.log.users))
+    return HOLDS if user is None else _broken_by(user, published, asked, evidence)
 
 
-class _Topics:
-    """The topics of queries by a directory, looked up once for each."""
+def _broken_by(user: int, published: Rows, asked: Rows, evidence: Evidence) -> Verdict:
+    said, own = (int((of == user).sum()) for of, _ in (published, asked))
+    rows = evidence.assignment.profile[published[0] == user]
+    name = evidence.release.pseudonyms[int(rows[0])] if len(rows) else "nothing"
+    return broken(
+        f"a user has {said} pseudonyms ({name} first), but asked about {own} topics, or other profiles than these "
+        "pseudonyms have"
+    )
 
-    def __init__(self, depth: int, evidence: Evidence) -> None:
-        self.depth, self.log, self.knowledge = depth, evidence.log, evidence.knowledge
-        self.texts = evidence.log.queries.to_list()
-        self._of_query: dict[int, tuple[tuple[str, ...], Counter[str]]] = {}
-        self._of_term: dict[str, tuple[str, ...]] = {}
 
-    def profiles_of(self, user: int) -> Counter[Profile]:
-        """The terms of a user's queries of each topic."""
-        bags: dict[tuple[str, ...], Counter[str]] = {}
-        for query in self.log.query[self.log.start[user] : self.log.start[user + 1]].tolist():
-            topic, terms = self._topic(query)
-            if terms:
-                bags.setdefault(topic, Counter()).update(terms)
-        return Counter(frozenset((term, float(times)) for term, times in bag.items()) for bag in bags.values())
+def _published(evidence: Evidence, words: int) -> Rows:
+    assignment, weights = evidence.assignment, evidence.release.weights[evidence.assignment.profile]
+    cells = (weights.data, weights.indices, weights.indptr)
+    return assignment.rows_for(evidence.log.users), csr_array(cells, shape=(weights.shape[0], words))
 
-    def _topic(self, query: int) -> tuple[tuple[str, ...], Counter[str]]:
-        if query not in self._of_query:
-            spelled = (self.knowledge.words(token) for token in tokenize(self.texts[query]))
-            terms = Counter(term for term in spelled if term is not None)
-            votes: Counter[tuple[str, ...]] = Counter()
-            for term, times in terms.items():
-                if path := self._category(term):
-                    votes[path] += times
-            topic = min(votes, key=lambda path: (-votes[path], path)) if votes else ()
-            self._of_query[query] = topic, terms
-        return self._of_query[query]
 
-    def _category(self, term: str) -> tuple[str, ...]:
-        if term not in self._of_term:
-            paths = self.knowledge.directory.categories(term)
-            self._of_term[term] = tuple(paths[0][: self.depth]) if paths else ()
-        return self._of_term[term]
+def _asked(depth: int, evidence: Evidence, words: dict[str, int]) -> Rows:
+    """The terms of each user's queries of each topic. `words` gets those that are not published."""
+    log = evidence.log
+    terms, held = query_term_counts(log, evidence.knowledge.words)
+    topic = _topics(depth, evidence, terms, held)
+    events = np.flatnonzero(np.diff(held.indptr)[log.query])
+    several = int(topic.max(initial=0)) + 1
+    key = log.user[events].astype(np.int64) * several + topic[log.query[events]]
+    distinct, row = np.unique(key, return_inverse=True)
+    times = (np.ones(len(events)), (row, log.query[events]))
+    counts = csr_array(csr_array(times, shape=(len(distinct), len(log.queries))) @ held)
+    column = np.array([words.setdefault(term, len(words)) for term in terms], dtype=np.int64)
+    cells = (counts.data, column[counts.indices], counts.indptr)
+    return distinct // several, csr_array(cells, shape=(len(distinct), len(words)))
+
+
+def _topics(depth: int, evidence: Evidence, terms: list[str], held: csr_array) -> np.ndarray:
+    """The number of the topic that most terms of a query have, the first by name among equals; 0 where none has one."""
+    paths = [next(iter(evidence.knowledge.directory.categories(term)), ())[:depth] for term in terms]
+    number = {path: i for i, path in enumerate(sorted({(), *map(tuple, paths)}))}
+    of_term = np.array([number[tuple(path)] for path in paths], dtype=np.int64)
+    query = np.repeat(np.arange(held.shape[0]), np.diff(held.indptr))
+    votes = pl.DataFrame({"query": query, "topic": of_term[held.indices], "times": held.data}).filter(
+        pl.col("topic") > 0
+    )
+    most = votes.group_by("query", "topic").sum().sort("query", "times", "topic", descending=[False, True, False])
+    first = most.unique("query", keep="first", maintain_order=True)
+    topic = np.zeros(held.shape[0], dtype=np.int64)
+    topic[first["query"].to_numpy()] = first["topic"].to_numpy()
+    return topic
+
+
+def _other(published: Rows, asked: Rows, users: int) -> int | None:
+    """A user whose published profiles are not those of what was asked, in whatever order they are; None for nobody."""
+    said, own = (np.bincount(of, minlength=users) for of, _ in (published, asked))
+    if (said != own).any():
+        return int((said != own).argmax())
+    width = asked[1].shape[1]
+    one, other = (_ordered(of, rows, width) for of, rows in (published, asked))
+    wrong = np.flatnonzero(np.diff(csr_array(one - other).indptr))
+    return int(np.sort(asked[0])[wrong[0]]) if len(wrong) else None
+
+
+def _ordered(user: np.ndarray, rows: csr_array, width: int) -> csr_array:
+    """The profiles of each user in an order that depends on nothing but what they hold."""
+    wide = csr_array((rows.data.astype(float), rows.indices, rows.indptr), shape=(rows.shape[0], width))
+    wide.sort_indices()
+    return csr_array(wide[np.lexsort((wide @ np.random.default_rng(0).random(width), user))])
 
 
 VERIFIERS = (
