@@ -98,7 +98,8 @@ class Taxonomy:
 
     def lines(self) -> Iterable[str]:
         """The tree as child<TAB>parent lines."""
-        return (f"{self.labels[v]}\t{self.labels[self.parent[v]]}" for v in range(1, len(self)))
+        above = map(self.labels.__getitem__, self.parent[1:].tolist())
+        return map("{}\t{}".format, self.labels[1:], above)
 
     @cached_property
     def digest(self) -> str:
@@ -192,38 +193,37 @@ def _one_root(spelling: dict[str, str], above: dict[str, tuple[str, int]], name:
 
 
 def _in_depth_first_order(labels: list[str], parent: np.ndarray, is_wordnet: bool = False) -> Taxonomy:
-    children: list[list[int]] = [[] for _ in labels]
-    root = -1
-    for v, p in enumerate(parent.tolist()):
-        if p < 0:
-            root = v
-        else:
-            children[p].append(v)
-    order: list[int] = []
-    stack = [root]
-    while stack:
-        v = stack.pop()
-        order.append(v)
-        stack.extend(reversed(children[v]))
-    position = np.empty(len(labels), dtype=np.int32)
-    position[order] = np.arange(len(labels), dtype=np.int32)
+    """Each node before what is below it, and nodes under one parent as they were given."""
+    levels = _levels(parent)
+    size = np.ones(len(parent), dtype=np.int64)  # of what is below each node, with itself
+    for level in reversed(levels[1:]):
+        np.add.at(size, parent[level], size[level])
+    position = np.zeros(len(parent), dtype=np.int32)
+    for level in levels[1:]:
+        before = np.cumsum(size[level]) - size[level]
+        first = np.flatnonzero(np.diff(parent[level], prepend=-1))
+        of_siblings = before - np.repeat(before[first], np.diff(first, append=len(level)))
+        position[level] = position[parent[level]] + 1 + of_siblings
+    order = np.empty(len(parent), dtype=np.int64)
+    order[position] = np.arange(len(parent))
     of_each = parent[order]
     above = np.where(of_each >= 0, position[of_each], -1).astype(np.int32)
-    return Taxonomy([labels[v] for v in order], above, _ends(above), is_wordnet)
+    end = (np.arange(len(parent)) + size[order]).astype(np.int32)
+    return Taxonomy([labels[v] for v in order.tolist()], above, end, is_wordnet)
 
 
-def _ends(parent: np.ndarray) -> np.ndarray:
-    """Where what is below each node ends, in depth-first order: from the deepest level up, each level at once."""
-    levels = [np.zeros(1, dtype=np.int64)]
-    depth = np.zeros(len(parent), dtype=np.int32)
-    below = np.arange(1, len(parent))
-    while len(below):
-        reached = depth[parent[below]] == len(levels) - 1
-        reached &= (parent[below] == 0) | (depth[parent[below]] > 0)
-        depth[below[reached]] = len(levels)
-        levels.append(below[reached])
-        below = below[~reached]
-    end = np.arange(1, len(parent) + 1, dtype=np.int32)
-    for level in reversed(levels[1:]):
-        np.maximum.at(end, parent[level], end[level])
-    return end
+def _levels(parent: np.ndarray) -> list[np.ndarray]:
+    """The root, what is right below it, and so on; in each level, nodes under one parent stand together."""
+    by_parent = np.argsort(parent, kind="stable")
+    start = np.searchsorted(parent[by_parent], np.arange(len(parent) + 1))
+    levels = [by_parent[: start[0]]]
+    while len(levels[-1]):
+        levels.append(_spans(by_parent, start[levels[-1]], start[levels[-1] + 1]))
+    return levels[:-1]
+
+
+def _spans(values: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """The values from each start to its end, one span after the other."""
+    length = end - start
+    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    return values[np.repeat(start, length) + within]

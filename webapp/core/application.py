@@ -53,15 +53,22 @@ csrf = CSRFProtect()
 
 def build_application(settings: Settings, progress: Progress = silent) -> APIFlask:
     """The application over the data of these settings; everything long is done before it returns."""
+    app = assemble(settings)
+    open_data(app, progress)
+    start_jobs(app)
+    return app
+
+
+def assemble(settings: Settings) -> APIFlask:
+    """The application without its data: it can be forked."""
     settings.check()
     app = APIFlask(
         "shoal.webapp", title="Shoal", version=VERSION, docs_path=None, spec_path="/api/v1/openapi.json",
         json_errors=False,
     )  # fmt: skip
-    app.secret_key = settings.secret_key()
+    app.extensions["shoal.settings"] = settings
     app.debug = settings.debug
-    database = app.extensions["shoal.database"] = open_database(settings)
-    serving.begin(app, settings, database, progress)
+    serving.register(app)
     headers.register(app, settings)
     bodies.register(app)
     errors.register(app)
@@ -74,6 +81,19 @@ def build_application(settings: Settings, progress: Progress = silent) -> APIFla
         app.register_blueprint(routes)
     csrf.exempt(operator_api.log_in)
     health.register(app)
-    offer_groups(database, app.extensions["shoal.releases"].log_digest, app.extensions["shoal.releases"].current_id())
-    tend(database, settings)
     return app
+
+
+def open_data(app: APIFlask, progress: Progress = silent) -> None:
+    """The key, the database with all its checks, then the corpus, the log and the release that are served."""
+    settings = app.extensions["shoal.settings"]
+    app.secret_key = settings.secret_key()
+    database = app.extensions["shoal.database"] = open_database(settings)
+    serving.begin(app, settings, database, progress)
+
+
+def start_jobs(app: APIFlask) -> None:
+    """Those that wait, each in a process of its own."""
+    database, releases = app.extensions["shoal.database"], app.extensions["shoal.releases"]
+    offer_groups(database, releases.log_digest, releases.current_id())
+    tend(database, app.extensions["shoal.settings"])

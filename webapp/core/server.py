@@ -1,17 +1,21 @@
-"""How is the application served? By gunicorn, in processes that start from the settings in their environment."""
+"""How is the application served? By gunicorn, in processes that are forked when all is imported and nothing opened."""
 
-import os
-import sys
+import gc
 
+from apiflask import APIFlask
 from flask import Flask
 from gunicorn.app.base import BaseApplication
+from werkzeug.test import create_environ
 
+from shoal.anonymizer.claims import verifiers
+from shoal.anonymizer.registry import methods
 from shoal.corpus.errors import InputError
-from shoal.webapp import create_app
+from shoal.corpus.knowledge import Knowledge
+from shoal.webapp.core.application import assemble, open_data, start_jobs
 from shoal.webapp.core.buffering import BufferingWorker
 from shoal.webapp.core.settings import Settings
-
-ENVIRONMENT = "SHOAL_SETTINGS"
+from shoal.webapp.searcher.search import search_page
+from shoal.webapp.searcher.start import start
 
 
 class Server(BaseApplication):
@@ -21,6 +25,7 @@ class Server(BaseApplication):
     def __init__(self, settings: Settings, workers: int, threads: int) -> None:
         self._settings, self._workers, self._threads = settings, workers, threads
         self.slowest_upload = settings.slowest_upload
+        self._app = assembled(settings)
         super().__init__()
 
     def load_config(self) -> None:
@@ -41,34 +46,41 @@ class Server(BaseApplication):
         for name, value in chosen.items():
             self.cfg.set(name, value)
 
-    def load(self) -> Flask:
+    def share(self) -> None:
+        """Read what the workers then have in common, once it is there: WordNet and what releases rest on."""
+        _ = Knowledge().digests
+
+    def load(self) -> APIFlask:
         """What each worker runs, made warm before it takes a request."""
-        app = create_app(self._settings)
-        warm_up(app)
-        return app
+        open_data(self._app)
+        warm_up(self._app)
+        gc.freeze()  # what stays is not looked through again
+        gc.enable()
+        start_jobs(self._app)  # after all that the first searcher waits for
+        return self._app
+
+
+def assembled(settings: Settings) -> APIFlask:
+    """What all workers share: methods, routes and templates. It opens nothing and starts no thread: see `Beside`."""
+    methods(), verifiers()
+    app = assemble(settings)
+    for name in app.jinja_env.list_templates(filter_func=_is_of_searchers):
+        app.jinja_env.get_template(name)
+    return app
+
+
+def _is_of_searchers(template: str) -> bool:
+    return not template.startswith(("operator/", "api/"))
 
 
 def warm_up(app: Flask) -> None:
-    """Make a page that nobody sees: the release, the profiles and the templates are read before the first searcher."""
-    from shoal.webapp.searcher.search import search_page
-
+    """Make pages that nobody sees: the release, the profiles and the templates are read before the first searcher."""
     index = app.extensions["shoal.service"].index
     try:
         word = next(index.engine.lexicon.commonest(max(len(index) // 10, 1)), "")
-        with app.test_request_context("/search", query_string={"q": word}):
+        with app.request_context(create_environ("/search", query_string={"q": word})):
             search_page()
+        with app.request_context(create_environ("/")):
+            start()
     except InputError as error:  # whoever searches is told
         app.logger.warning("the first search will take longer: %s", error)
-
-
-def serve(settings: Settings, workers: int, threads: int) -> None:
-    """Become the server. A new program rather than a fork: threads of libraries do not survive one."""
-    settings.check()
-    os.environ[ENVIRONMENT] = settings.to_json()
-    arguments = [sys.executable, "-P", "-m", __name__, str(workers), str(threads)]
-    sys.stdout.flush()
-    os.execv(sys.executable, arguments)
-
-
-if __name__ == "__main__":
-    Server(Settings.from_json(os.environ[ENVIRONMENT]), *map(int, sys.argv[1:])).run()

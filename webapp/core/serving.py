@@ -129,9 +129,15 @@ def _told(settings: Settings) -> str:
     return "\n".join(settings.started_with)
 
 
-def begin(app: Flask, settings: Settings, database: Database, progress: Progress = silent) -> None:
-    """Open what is served, and follow every later choice. One that cannot be opened any more is left for what was."""
+def register(app: Flask) -> None:
+    """Follow every later choice."""
     app.extensions["shoal.switching"] = Lock()
+    app.before_request(follow)
+    app.teardown_request(lambda error: app.extensions["shoal.database"].let_go())
+
+
+def begin(app: Flask, settings: Settings, database: Database, progress: Progress = silent) -> None:
+    """Open what is served. A choice that cannot be opened any more is left for what was."""
     app.extensions["shoal.choice"] = _last_choice(database, settings)
     try:
         _open(app, as_served(database, settings), database, progress)
@@ -140,8 +146,6 @@ def begin(app: Flask, settings: Settings, database: Database, progress: Progress
             raise
         _open(app, _with(settings, None), database, progress)
         _cannot(app, error)
-    app.before_request(follow)
-    app.teardown_request(lambda error: database.let_go())
 
 
 def _open(app: Flask, settings: Settings, database: Database, progress: Progress = silent) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, create_engine, event, inspect, select
+from sqlalchemy import Connection, Engine, Select, column, create_engine, event, inspect, select, table
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError, TimeoutError
 from sqlalchemy.orm import Session
@@ -33,7 +33,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
+MIGRATIONS = Path(__file__).parent / "migrations"
+_VERSIONS = table("alembic_version", column("version_num"))  # alembic's own
 _BUSY_SECONDS = 15
 _CONNECT_SECONDS = 5
 _WRITES = "shoal_writes"
@@ -93,14 +94,23 @@ class Database:
 
     def upgrade(self, to: str = "head") -> None:
         """Bring the tables to what this version of the program expects, or an earlier one did."""
-        from alembic import command  # here, since the process of a job starts without it
+        if to == "head" and self.version() == newest_version():
+            return
+        from alembic import command  # here, since a process that finds the tables as they should be starts without it
         from alembic.config import Config
 
         config = Config()
-        config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+        config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
         with _told(), self._writing.connect() as connection:
             config.attributes["connection"] = connection
             command.upgrade(config, to)
+
+    def version(self) -> str:
+        """That of the tables, as the last migration left it; empty where there is none yet."""
+        with _told(), self._engine.connect() as connection:
+            if not inspect(connection).has_table(_VERSIONS.name):
+                return ""
+            return " ".join(connection.execute(select(_VERSIONS.c.version_num)).scalars())
 
     def check(self) -> None:
         """A file that is no database, or a broken one, is told before anything is written to it."""
@@ -118,6 +128,11 @@ class Database:
     def close(self) -> None:
         self._remembered.close()
         self._engine.dispose()
+
+
+def newest_version() -> str:
+    """The last of the migrations, which are counted in the names of their files."""
+    return max(path.name for path in (MIGRATIONS / "versions").glob("[0-9]*.py")).partition("_")[0]
 
 
 def _forget(database: "Database | None") -> None:

@@ -1,12 +1,16 @@
 """Does a database of an older version keep what it holds, and get the states that its releases are in?"""
 
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import select, text
 
 from shoal.webapp.core.releases import ActiveReleases
-from shoal.webapp.database import Database, LogFile, Release
+from shoal.webapp.database import MIGRATIONS, Database, LogFile, Release, newest_version
 
 BEFORE = "0004"  # the last version without states
 DAY = "2026-01-0{} 00:00:00+00:00"
@@ -57,3 +61,17 @@ def test_releases_of_before_are_active_retired_offered_or_made(
     }  # fmt: skip
     assert ActiveReleases(database, None, "d1").current_id() == "r1"  # type: ignore[arg-type]
     database.close()
+
+
+def test_the_newest_version_is_the_one_that_alembic_ends_at_and_is_not_migrated_again(
+    new_database_url: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    assert newest_version() == ScriptDirectory.from_config(config).get_current_head()
+    with closing(Database(new_database_url("sqlite"))) as database:
+        assert database.version() == ""
+        database.upgrade()
+        assert database.version() == newest_version()
+        monkeypatch.setattr(command, "upgrade", lambda *_: pytest.fail("it was migrated again"))
+        database.upgrade()

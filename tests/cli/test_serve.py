@@ -1,0 +1,60 @@
+"""Is the set-up of a server done in a process of its own, and is nothing started before the server forks?"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from shoal.cli.serve import Beside
+from shoal.corpus.errors import Conflict
+
+
+def test_what_is_done_beside_is_done_when_it_was_waited_for(tmp_path: Path) -> None:
+    with Beside(lambda: (tmp_path / "by").write_text(str(os.getpid())) and None) as beside:
+        beside.wait()
+    assert int((tmp_path / "by").read_text()) != os.getpid()
+
+
+def test_its_error_is_raised_by_whoever_waits() -> None:
+    def refuse() -> None:
+        raise Conflict("the database does not know r1")
+
+    with pytest.raises(Conflict, match="does not know r1"), Beside(refuse) as beside:
+        beside.wait()
+
+
+def test_it_ends_with_the_block_that_it_is_beside_of(tmp_path: Path) -> None:
+    def stay() -> None:
+        time.sleep(2)
+        (tmp_path / "late").touch()
+
+    began = time.monotonic()
+    with pytest.raises(SystemExit), Beside(stay):
+        raise SystemExit(143)  # as SIGTERM does
+    assert time.monotonic() - began < 2
+    assert not (tmp_path / "late").exists()
+
+
+_LOOK = """
+import os, sys
+from pathlib import Path
+from shoal.webapp.core.server import Server
+from shoal.webapp.core.settings import Settings
+Server(Settings(instance=Path(sys.argv[1])), 1, 1)
+print(*(Path(f"/proc/self/task/{thread}/comm").read_text().strip() for thread in os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only Linux names threads there")
+def test_what_the_processes_of_a_server_are_forked_from_has_opened_nothing_and_works_with_no_threads(
+    tmp_path: Path,
+) -> None:
+    instance = tmp_path / "instance"
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", _LOOK, str(instance)], capture_output=True, text=True, check=True
+    )
+    assert not [name for name in ended.stdout.split() if name.startswith("polars-") and name[7:].isdigit()]
+    assert not instance.exists()
