@@ -176,9 +176,8 @@ def log_from_codes(
         user, query, time, url = user[order], query[order], time[order], url[order]
     clicked = np.flatnonzero(url >= 0)
     again = clicked[1:][_one_answer(clicked, user, query, time)]
-    kept = np.ones(len(user), dtype=bool)
-    kept[again] = False
-    user, query, time = (column if not len(again) else column[kept] for column in (user, query, time))
+    if len(again):
+        user, query, time = (np.delete(column, again) for column in (user, query, time))
     return QueryLog(
         users,
         queries,

@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "corpus": NUMBERS | {"corpus", "nltk", "filelock", "ir_datasets", "platformdirs", "zstandard"},
     "search": NUMBERS | {"corpus", "search", "sklearn", "whoosh", "tantivy", "opensearchpy"},
     "anonymizer": NUMBERS | SPARK | {"corpus", "anonymizer", "networkx", "numba", "opendp"},
-    "evaluation": NUMBERS | PLOTS | SCORES | {"corpus", "search", "anonymizer", "evaluation"},
+    "evaluation": NUMBERS | PLOTS | SCORES | {"corpus", "search", "anonymizer", "evaluation", "bm25s"},
     "webapp": NUMBERS | PLOTS | PAGES | DATABASE | BELOW,
     "shoal": NUMBERS
     | BELOW
@@ -42,6 +42,7 @@ ONE_FILE_ONLY = {
     "whoosh": "search/engines/whoosh.py",
     "tantivy": "search/engines/tantivy.py",
     "opensearchpy": "search/engines/opensearch.py",
+    "bm25s": "evaluation/bench/search.py",
     "nltk": "corpus/knowledge/wordnet.py",
     "filelock": "corpus/store/folders.py",
     "platformdirs": "corpus/store/folders.py",

@@ -15,6 +15,7 @@ import numpy as np
 
 from shoal.corpus.errors import InputError
 
+_PIECE = 1 << 18  # bytes
 BLOCK_BYTES = 16 << 20  # larger ones are new memory each time, which takes longer to get than to fill
 HEAD_BYTES = 1 << 16  # of the first lines, which tell how a file is to be read
 LONGEST_LINE = 1 << 20  # bytes
@@ -155,8 +156,10 @@ def _whole_lines(file: IO[bytes], seekable: bool) -> bytes:
 
 
 def _ends(text: bytes) -> int:
-    """How many lines end in it: four times as fast as `bytes.count`."""
-    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")))
+    """How many lines end in it: four times as fast as `bytes.count`, by pieces that stay in the processor's cache."""
+    letters = np.frombuffer(text, dtype=np.uint8)
+    pieces = (letters[start : start + _PIECE] for start in range(0, len(letters), _PIECE))
+    return sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces)
 
 
 def _refuse_what_is_no_log(path: Path, text: bytes, line: int) -> None:

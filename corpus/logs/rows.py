@@ -190,13 +190,20 @@ def text_of(value: object) -> str | None:
 def typed(rows: pl.DataFrame) -> pl.DataFrame:
     """With users and queries stripped, and `when`: the time as AOL writes it or, where that is none, otherwise."""
     rows = rows.with_columns(
-        pl.col("user", "query").str.strip_chars(),
+        rows["user"] if _are_stripped(rows["user"]) else pl.col("user").str.strip_chars(),
+        pl.col("query").str.strip_chars(),
         pl.col("time").str.to_datetime(_TIME_FORMAT, strict=False, time_unit="ms", cache=False).alias("when"),
     )
     if rows["when"].null_count() == rows["time"].null_count():
         return rows
     time = pl.col("time").str.strip_chars()
     return rows.with_columns(pl.coalesce("when", _iso(time), _epoch(time)).alias("when"))
+
+
+def _are_stripped(users: pl.Series) -> bool:
+    """Looked at once for all rows of a user that follow each other."""
+    some = users.filter((users != users.shift()).fill_null(True))
+    return bool((some == some.str.strip_chars()).all())
 
 
 def _iso(time: pl.Expr) -> pl.Expr:

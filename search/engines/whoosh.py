@@ -8,7 +8,7 @@ codec of ours, as arrays that are mapped into memory and scored at once. A codec
 import io
 import mmap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ with warnings.catch_warnings():
     # Whoosh 2.7.4 is older than the warnings of newer Pythons about its source.
     warnings.simplefilter("ignore", SyntaxWarning)
     warnings.simplefilter("ignore", DeprecationWarning)
+    from whoosh.analysis import SpaceSeparatedTokenizer
     from whoosh.codec.whoosh3 import W3Codec, W3FieldWriter, W3TermInfo
     from whoosh.fields import TEXT as WHOOSH_TEXT
     from whoosh.fields import Schema
@@ -36,6 +37,7 @@ with warnings.catch_warnings():
     from whoosh.filedb.structfile import BufferFile
     from whoosh.index import TOC
     from whoosh.matching import ListMatcher
+    from whoosh.query import Or, Term
     from whoosh.reading import IndexReader
 
 INDEX_NAME = "SHOAL"
@@ -298,3 +300,20 @@ def _places(postings: Postings, documents: np.ndarray, offset: int) -> np.ndarra
     document = np.repeat(postings.documents.astype(np.int64), frequencies)
     position = postings.positions[inside].astype(np.int64) - offset
     return (document[position >= 0] << 32) | position[position >= 0]
+
+
+def stock(texts: Iterable[str], folder: Path) -> Callable[[Sequence[str], int], list[int]]:
+    """Whoosh as it comes, with its own codec and its own BM25F: what ours is held against (`shoal bench search`)."""
+    words = WHOOSH_TEXT(analyzer=SpaceSeparatedTokenizer(), phrase=False)
+    index = FileStorage(str(folder)).create_index(Schema(words=words), indexname="stock")
+    writer = index.writer(limitmb=256)
+    for text in texts:
+        writer.add_document(words=text)
+    writer.commit()
+    searcher = index.searcher()
+
+    def best(forms: Sequence[str], limit: int) -> list[int]:
+        found = searcher.search(Or([Term("words", form) for form in forms]), limit=limit)
+        return [hit.docnum for hit in found]
+
+    return best
