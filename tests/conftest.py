@@ -14,6 +14,8 @@ from tests.examples import PROFILE
 from tests.rooms import RoomScheduling
 
 settings.load_profile(PROFILE)
+# For workers and all that they start: of two threads that share a matrix on a core that is taken, one burns its time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> RoomScheduling | None:
@@ -38,6 +40,8 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
         return  # tests alone compile what they need
     shared = tmp_path_factory.getbasetemp().parent
     parts = loops()
+    gc.disable()  # a compiler makes millions of objects, and nearly all stay until it is done
     for name in parts if worker == "gw0" else reversed(parts):
         with alone(shared / f"compiling-{name}.lock"):
             parts[name]()
+    gc.enable()

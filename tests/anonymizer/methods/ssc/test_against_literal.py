@@ -146,7 +146,7 @@ def test_a_sparse_matching_gains_as_much_as_a_dense_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     supply, capacity = rng.integers(1, 4, rng.integers(1, 7)), rng.integers(1, 4, rng.integers(1, 7))
     gain = rng.integers(1, 12, (len(supply), len(capacity))) * (rng.random((len(supply), len(capacity))) < 0.6)
-    left, right = np.nonzero(gain)
+    left, right = (side.copy() for side in np.nonzero(gain))  # contiguous, as a run has them
     start = np.searchsorted(left, np.arange(len(supply) + 1))
     flow = best_matching(supply, start, right, gain[left, right], capacity)
     dense = np.repeat(np.repeat(gain, supply, axis=0), capacity, axis=1)
