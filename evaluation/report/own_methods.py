@@ -68,10 +68,17 @@ def _told(claim: _Claim, own: Sequence[Row], papers: Sequence[Row], kept: str, p
     holds = [row for row, best in against if row[kept] >= claim.times * (best.kept if best else 0) and row[kept] > 0]
     fails = [(row, best) for row, best in against if row not in holds]
     said = f"{claim.of} is said to keep at least {claim.times:g} times what the best paper's method does at equal risk:"
+    reached = listed([f"`{name_of(row)}`{_times(row[kept], best)}" for row, best in against if row in holds])
     if not fails:
-        return f"{said} so it is here, with {listed([f'`{name_of(row)}`' for row in own])}."
+        return f"{said} so it is here, with {reached}."
     found = listed([_instead(row, best, kept) for row, best in fails])
-    return f"{said} **here that does not hold** in {len(fails)} of {len(own)} settings: {found}."
+    rest = f"; it holds with {reached}" if holds else ""
+    return f"{said} **here that does not hold** in {len(fails)} of {len(own)} settings: {found}{rest}."
+
+
+def _times(value: float, best: _Best | None) -> str:
+    """How many times what a paper's method keeps; of nothing there is no multiple."""
+    return f" ({value / best.kept:.1f} times)" if best and best.kept > 0 else ""
 
 
 def _best(papers: Sequence[Row], risk: float, kept: str) -> _Best | None:

@@ -22,9 +22,9 @@ def spread(word: str, candidates: Sequence[Bag]) -> float:
     return sqrt(sum((weight - mean) ** 2 for weight in weights) / len(weights))
 
 
-def menu(candidates: Sequence[Bag], users: Mapping[str, int], size: int) -> list[str]:
-    """The words with the largest h(w) * users(w), in that order."""
-    worth = {word: spread(word, candidates) * many for word, many in users.items()}
+def menu(candidates: Sequence[Bag], mean: Mapping[str, float], size: int) -> list[str]:
+    """The words with the largest h(w) * avg(w), in that order."""
+    worth = {word: spread(word, candidates) * typed for word, typed in mean.items()}
     return [word for word in sorted(worth, key=lambda word: -worth[word]) if worth[word] > 0][:size]
 
 

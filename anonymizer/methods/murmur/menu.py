@@ -1,4 +1,4 @@
-"""Which words does the server offer? Those of the catalogue that tell the candidates of a search apart and are common.
+"""Which words does the server offer? Those of the catalogue that tell a search's candidates apart and are often typed.
 
 The server's side of Murmur: nothing here knows who asks.
 """
@@ -14,10 +14,10 @@ from shoal.anonymizer.base import Catalogue
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The catalogue over the word forms of the documents; of several terms of one form the commonest gives its name."""
+    """The catalogue over the word forms of the documents; of several terms of one form the most typed names it."""
 
     column: np.ndarray  # ascending
-    users: np.ndarray  # who hold it, by each of its terms
+    mean: np.ndarray  # avg(w): everyone's mean, of all of its terms
     word: list[str]
 
 
@@ -36,21 +36,17 @@ class Menu:
 def columns_of(catalogue: Catalogue, column: Mapping[str, int]) -> Columns:
     """Terms that no document holds are left out."""
     held = [number for number, term in enumerate(catalogue.terms) if term in column]
-    held.sort(key=lambda number: (column[catalogue.terms[number]], -catalogue.users[number]))
+    held.sort(key=lambda number: (column[catalogue.terms[number]], -catalogue.mean[number]))
     places = np.array([column[catalogue.terms[number]] for number in held], dtype=np.int64)
     found, first, row = np.unique(places, return_index=True, return_inverse=True)
-    users = np.bincount(row, catalogue.users[held], minlength=len(found)) if len(held) else np.empty(0)
-    return Columns(found, users, [catalogue.terms[held[number]] for number in first.tolist()])
+    mean = np.bincount(row, catalogue.mean[held], minlength=len(found)) if len(held) else np.empty(0)
+    return Columns(found, mean, [catalogue.terms[held[number]] for number in first.tolist()])
 
 
 def make_menu(candidates: csr_array, columns: Columns, size: int) -> Menu:
-    """The `size` words with the largest h(w) * users(w), those of which this is 0 left out; the first of equals first.
-
-    Not h(w) times everyone's mean: a mean is large of what few people type again and again, and most others would have
-    nothing to say to such a word.
-    """
+    """The `size` words with the largest h(w) * avg(w), those of which this is 0 left out; the first of equals first."""
     spread = spreads(candidates)[columns.column]
-    worth = spread * columns.users
+    worth = spread * columns.mean
     best = np.lexsort((columns.column, -worth))[:size]
     best = best[worth[best] > 0]
     return Menu([columns.word[number] for number in best.tolist()], columns.column[best], spread[best])

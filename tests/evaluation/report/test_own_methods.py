@@ -19,7 +19,7 @@ def told(*rows: Row, people: int = 1_000) -> str:
 def test_a_claim_that_holds_is_said_to_hold() -> None:
     assert told(SSC, CLUMP, COMMON) == (
         "`common` is said to keep at least 1.5 times what the best paper's method does at equal risk: so it is here, "
-        "with `common k=10 t=4`."
+        "with `common k=10 t=4` (1.6 times)."
     )
 
 
@@ -27,7 +27,7 @@ def test_a_claim_that_does_not_hold_names_the_setting_and_what_is_as_good() -> N
     less = row("common", "k=5 t=3", 0.14, 0.03)
     found = told(SSC, CLUMP, COMMON, less)
     assert "**here that does not hold** in 1 of 2 settings: `common k=5 t=3` keeps 0.14 with 3.0 % found" in found
-    assert "(`ssc k=3`: 0.10)" in found
+    assert "(`ssc k=3`: 0.10); it holds with `common k=10 t=4` (1.6 times)." in found
 
 
 def test_only_settings_of_no_more_risk_are_compared_and_one_person_more_is_no_more() -> None:

@@ -33,8 +33,8 @@ def log_of(texts: list[str]) -> QueryLog:
     return make_log(pl.Series([f"user{i}" for i in range(len(texts))]), pl.Series(texts, dtype=pl.String))
 
 
-def release_of(users: dict[str, int]) -> Release:
-    known = Catalogue(list(users), np.array(list(users.values())), np.ones(len(users)))
+def release_of(mean: dict[str, float]) -> Release:
+    known = Catalogue(list(mean), np.full(len(mean), 20), np.array(list(mean.values()), dtype=float))
     return Release([], np.empty(0, dtype=np.int64), [], np.empty(0, dtype=bool), csr_array((0, 0)), catalogue=known)
 
 
@@ -81,19 +81,19 @@ def test_the_catalogue_is_the_literal_one_and_holds(texts: list[str], k: int) ->
 
 
 bags = st.dictionaries(st.sampled_from(WORDS), st.integers(1, 9).map(float), max_size=5)
-holders = st.dictionaries(st.sampled_from(WORDS), st.integers(2, 99), min_size=1, max_size=5)
+means = st.dictionaries(st.sampled_from(WORDS), st.integers(1, 99).map(lambda n: n / 8), min_size=1, max_size=5)
 
 
 @examples(200)
-@given(st.lists(bags, min_size=1, max_size=6), holders, bags, st.integers(1, 5))
+@given(st.lists(bags, min_size=1, max_size=6), means, bags, st.integers(1, 5))
 def test_menu_and_word_are_the_literal_ones(
-    documents: list[dict[str, float]], users: dict[str, int], own: dict[str, float], size: int
+    documents: list[dict[str, float]], mean: dict[str, float], own: dict[str, float], size: int
 ) -> None:
-    method, search, release = Murmur(menu=size), search_of(documents), release_of(users)
+    method, search, release = Murmur(menu=size), search_of(documents), release_of(mean)
     offered = method.offered(search, release)
-    worth = {word: spread(word, documents) * many for word, many in users.items()}
+    worth = {word: spread(word, documents) * typed for word, typed in mean.items()}
     assert [worth[word] for word in offered.words] == pytest.approx(
-        [worth[word] for word in menu(documents, users, size)], abs=1e-6
+        [worth[word] for word in menu(documents, mean, size)], abs=1e-6
     )
     assert offered.spread.tolist() == pytest.approx([spread(word, documents) for word in offered.words])
     said, best = word_of(method.choose(search, device_of(own), release)), best_word(own, offered.words, documents)
@@ -102,7 +102,7 @@ def test_menu_and_word_are_the_literal_ones(
 
 
 DOCUMENTS = [{"wine": 3.0, "car": 1.0, "dog": 2.0}, {"beer": 2.5, "car": 1.0}, {"hotel": 1.0, "car": 1.0}]
-RELEASE = release_of(dict.fromkeys(WORDS, 20))
+RELEASE = release_of(dict.fromkeys(WORDS, 1.0))
 
 
 def test_a_word_that_all_candidates_hold_alike_is_never_offered() -> None:
@@ -122,7 +122,7 @@ def test_the_menu_does_not_depend_on_who_asks() -> None:
 
 
 def test_words_of_fewer_than_k_users_are_offered_to_nobody() -> None:
-    assert Murmur().offered(search_of(DOCUMENTS), release_of({"beer": 20})).words == ["beer"]
+    assert Murmur().offered(search_of(DOCUMENTS), release_of({"beer": 1.0})).words == ["beer"]
 
 
 def test_the_answer_to_a_query_is_remembered_also_when_the_menu_changes() -> None:
