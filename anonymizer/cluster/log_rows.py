@@ -1,8 +1,14 @@
-"""How does Spark read a log? Lines or Parquet from any of its storages, by the parser that one machine has."""
+"""How does Spark read a log? Lines or Parquet from any of its storages, by the parser that one machine has.
 
-from collections.abc import Iterator
+It is read twice: for its users, who are cut into blocks, and for its rows with their blocks. Parsing takes about a
+microsecond a row, and no worker need keep the rows in between.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import polars as pl
@@ -16,19 +22,35 @@ from shoal.corpus.logs.rows import Parsed, parse
 from shoal.corpus.logs.tables import parse_frame
 from shoal.corpus.querylog import PeopleKind
 
-ROWS = "user string, query string, time bigint, click string, reason string"
+_ROWS = "user string, query string, time bigint, click string, block int"
+_USERS = "reason string, digest binary, count bigint"
 _LOOKED_AT = 20  # lines, to find the columns
 _PARQUET = "PAR1"
 _MARK = "\ufeff"
 
 
+Reader = Callable[[Iterator[Any]], Iterator[Parsed]]  # of batches
+
+
 @dataclass(frozen=True)
 class ClusterLog:
-    """A log that lies on a cluster: its rows, those that could not be read among them with a reason."""
+    """A log that lies on a cluster, and how a worker reads it."""
 
-    rows: Any  # a DataFrame of ROWS
+    source: Any  # a DataFrame of lines, or of the columns of Parquet
+    read: Reader
     people: PeopleKind
     understood: str
+
+    def users(self) -> Any:
+        """A DataFrame of users by their digests, with numbers of rows; those that cannot be read have a reason."""
+        from pyspark.sql import functions as f
+
+        found = self.source.mapInArrow(partial(_users, read=self.read), _USERS)
+        return found.groupBy("reason", "digest").agg(f.sum("count").alias("count"))
+
+    def rows(self, begins: list[bytes]) -> Any:
+        """A DataFrame of the rows with their block, where these are the digests with which all but the first begin."""
+        return self.source.mapInArrow(partial(_rows, read=self.read, begins=begins), _ROWS)
 
 
 def read_rows(spark: Any, where: str, format: LogFormat) -> ClusterLog:
@@ -62,45 +84,60 @@ def _of_text(spark: Any, places: list[str], head: list[str], format: LogFormat) 
     layout = find_layout(head, format.columns or {}, places[0])
     heading = head[0].encode() if layout.has_heading else None
     lines = _lines(spark, places).selectExpr("cast(value as binary) as line")
-    rows = lines.mapInArrow(partial(_parsed_lines, layout=layout, heading=heading), ROWS)
-    return ClusterLog(rows, layout.columns.people, str(layout))
-
-
-def _parsed_lines(batches: Iterator[Any], layout: Layout, heading: bytes | None) -> Iterator[Any]:
-    for batch in batches:
-        lines = [line.removesuffix(b"\r").removeprefix(_MARK.encode()) for line in batch.column(0).to_pylist()]
-        kept = [line for line in lines if line != heading]
-        text = b"\n".join(kept)
-        if text.strip():
-            yield from _batches(parse(Block(text, 2, len(kept), 0), layout))
+    read = partial(_parsed_lines, layout=layout, heading=heading)
+    return ClusterLog(lines, read, layout.columns.people, str(layout))
 
 
 def _of_parquet(spark: Any, places: list[str], format: LogFormat) -> ClusterLog:
     table = spark.read.parquet(*places)
     columns = need_columns(table.columns, format.columns or {}, places[0])
     held = table.select(*(f"`{columns.names[place]}`" for place in columns.place.values()))
-    rows = held.mapInArrow(partial(_parsed_frames, columns=columns), ROWS)
-    return ClusterLog(rows, columns.people, f"Parquet; {columns}")
+    return ClusterLog(held, partial(_parsed_frames, columns=columns), columns.people, f"Parquet; {columns}")
 
 
-def _parsed_frames(batches: Iterator[Any], columns: Columns) -> Iterator[Any]:
+# What is below runs on the workers.
+
+
+def _parsed_lines(batches: Iterator[Any], layout: Layout, heading: bytes | None) -> Iterator[Parsed]:
+    for batch in batches:
+        lines = [line.removesuffix(b"\r").removeprefix(_MARK.encode()) for line in batch.column(0).to_pylist()]
+        kept = [line for line in lines if line != heading]
+        text = b"\n".join(kept)
+        if text.strip():
+            yield parse(Block(text, 2, len(kept), 0), layout)
+
+
+def _parsed_frames(batches: Iterator[Any], columns: Columns) -> Iterator[Parsed]:
     for batch in batches:
         frame = pl.DataFrame(batch)
         if len(frame):
-            yield from _batches(parse_frame(frame, columns, "the log"))
+            yield parse_frame(frame, columns, "the log")
 
 
-def _batches(parsed: Parsed) -> Iterator[Any]:
-    """Good rows without a reason, and bad ones with nothing else."""
-    good, bad = parsed
-    rows = good.select(
-        "user", "query", pl.col("when").dt.epoch("s").cast(pl.Int64).alias("time"),
-        pl.col("url").fill_null("").alias("click"), pl.lit("").alias("reason"),
-    )  # fmt: skip
-    yield from as_arrow(rows).to_batches()
-    if len(bad):
-        nothing = [pl.lit(None, dtype=kind).alias(name) for name, kind in rows.schema.items() if name != "reason"]
-        yield from as_arrow(bad.rows.select(*nothing, "reason")).to_batches()
+def _users(batches: Iterator[Any], read: Reader) -> Iterator[Any]:
+    for good, bad in read(batches):
+        users = good.group_by("user").agg(pl.len().cast(pl.Int64).alias("count"))
+        digests = pl.Series("digest", [_digest(name) for name in users["user"].to_list()], dtype=pl.Binary)
+        yield from as_arrow(users.select(pl.lit("").alias("reason"), digests, "count")).to_batches()
+        if len(bad):
+            reasons = bad.rows.group_by("reason").agg(pl.len().cast(pl.Int64).alias("count"))
+            nobody = pl.lit(None, dtype=pl.Binary).alias("digest")
+            yield from as_arrow(reasons.select("reason", nobody, "count")).to_batches()
+
+
+def _rows(batches: Iterator[Any], read: Reader, begins: list[bytes]) -> Iterator[Any]:
+    for good, _ in read(batches):
+        names = good["user"].unique()
+        blocks = pl.Series("block", [bisect_right(begins, _digest(name)) for name in names.to_list()], dtype=pl.Int32)
+        rows = good.join(pl.DataFrame([names, blocks]), on="user").select(
+            "user", "query", pl.col("when").dt.epoch("s").cast(pl.Int64).alias("time"),
+            pl.col("url").fill_null("").alias("click"), "block",
+        )  # fmt: skip
+        yield from as_arrow(rows).to_batches()
+
+
+def _digest(name: str) -> bytes:
+    return sha256(name.encode()).digest()
 
 
 def as_arrow(frame: pl.DataFrame) -> Any:

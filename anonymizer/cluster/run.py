@@ -1,10 +1,8 @@
 """How does a cluster make a release? It reads the log, cuts users into blocks, and runs the method on each of them."""
 
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any
 
 import polars as pl
@@ -30,7 +28,6 @@ from shoal.corpus.logs.aol import LogFormat
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import PeopleKind, QueryLog, counted
 
-_BUCKETS = 3  # letters of a digest: users are ranked within 4,096 parts of them, which no machine need hold at once
 _TOTALS = "kind string, key string, count bigint, error string"
 
 
@@ -78,10 +75,11 @@ def rows_in_blocks(
     session: Session, where: str, size: int, format: LogFormat, strict: bool
 ) -> tuple[ClusterLog, dict[str, int], Any]:
     """The log, how many of its rows cannot be read and why, and the others with their block."""
-    found = read_rows(session.spark, where, format)
-    log = replace(found, rows=session.kept(found.rows))
-    rejected = _rejected(session, log, strict)
-    return log, rejected, _cut(session, log, size)
+    log = read_rows(session.spark, where, format)
+    users = pl.DataFrame(session.run(log.users().toArrow, "reading the log"))
+    rejected = _rejected(users, strict)
+    begins = _begins(users, size)
+    return log, rejected, log.rows(begins).repartitionById(len(begins) + 1, "block")
 
 
 def _task(method: Method, people: PeopleKind, seed: int) -> Task:
@@ -91,10 +89,10 @@ def _task(method: Method, people: PeopleKind, seed: int) -> Task:
     return Task(method.info.id, settings, known, people, seed, code_digest(method), digests)
 
 
-def _rejected(session: Session, log: ClusterLog, strict: bool) -> dict[str, int]:
+def _rejected(users: pl.DataFrame, strict: bool) -> dict[str, int]:
     """How many rows cannot be read, by reason. That none can is an error, and with `strict` that one cannot."""
-    found = session.run(log.rows.groupBy("reason").count().collect, "reading the log")
-    reasons = {row["reason"]: row["count"] for row in found}
+    sums = users.group_by("reason").agg(pl.col("count").sum())
+    reasons = dict(zip(sums["reason"].to_list(), sums["count"].to_list(), strict=True))
     read = reasons.pop("", 0)
     if reasons and (strict or not read):
         reason, count = max(reasons.items(), key=lambda one: one[1])
@@ -104,53 +102,14 @@ def _rejected(session: Session, log: ClusterLog, strict: bool) -> dict[str, int]
     return dict(sorted(reasons.items(), key=lambda one: -one[1]))
 
 
-def _cut(session: Session, log: ClusterLog, size: int) -> Any:
-    """The rows with the block of their user, as `block_of_users` has it: by the digests with which blocks begin.
+def _begins(users: pl.DataFrame, size: int) -> list[bytes]:
+    """The digest of the first user of every block but the first, as `block_of_users` cuts them.
 
-    Rows move once, to their block; what is brought together before are users alone.
+    All users come to this machine here, as they do with the release; their rows never do.
     """
-    from pyspark.sql import functions as f
-
-    rows = log.rows.where("reason = ''").drop("reason").withColumn("digest", f.sha2("user", 256))
-    rows = rows.withColumn("bucket", f.substring("digest", 1, _BUCKETS))
-    begins = _begins(session, rows.select("bucket", "digest").distinct(), size)
-    places = session.spark.createDataFrame(_by_bucket(begins), "bucket string, passed bigint, here array<string>")
-    block = (f.col("passed") + f.size(f.filter("here", lambda begin: begin <= f.col("digest")))).cast("int")
-    rows = rows.join(f.broadcast(places), "bucket").select("user", "query", "time", "click", block.alias("block"))
-    return rows.repartitionById(len(begins) + 1, "block")
-
-
-def _begins(session: Session, users: Any, size: int) -> list[str]:
-    """The digest of the first user of every block but the first.
-
-    Users are ranked by their digests in many parts at once: by how many are in the parts before, and within its own.
-    """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
-    users = session.kept(users)
-    sizes = sorted(session.run(users.groupBy("bucket").count().collect, "ordering users"))
-    before = list(accumulate((count for _, count in sizes), initial=0))
-    if (blocks := max(before[-1] // size, 1)) == 1:
-        return []
-    places = [(bucket, count) for (bucket, _), count in zip(sizes, before, strict=False)]
-    first = session.spark.createDataFrame(places, "bucket string, before bigint")
-    within = f.row_number().over(Window.partitionBy("bucket").orderBy("digest")) - 1
-    ranked = users.withColumn("within", within).join(f.broadcast(first), "bucket")
-    ranked = ranked.select("digest", (f.col("before") + f.col("within")).alias("rank"))
-    begin = ranked.where((f.col("rank") % size == 0) & f.col("rank").between(1, (blocks - 1) * size))
-    return sorted(row["digest"] for row in session.run(begin.select("digest").collect, "ordering users"))
-
-
-def _by_bucket(begins: list[str]) -> list[tuple[str, int, list[str]]]:
-    """For every part of the digests: how many blocks begin before it, and the digests with which some begin in it."""
-    found = []
-    for number in range(16**_BUCKETS):
-        bucket = f"{number:0{_BUCKETS}x}"
-        passed = bisect_left(begins, bucket)
-        here = begins[passed : bisect_left(begins, bucket + "g")]  # no digest has a letter behind f
-        found.append((bucket, passed, here))
-    return found
+    digests = users.filter(pl.col("reason") == "")["digest"].sort()
+    blocks = max(len(digests) // size, 1)
+    return digests.gather(list(range(size, blocks * size, size))).to_list()
 
 
 def _counted(
