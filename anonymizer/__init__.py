@@ -16,7 +16,6 @@ from typing import Any
 from numba import config
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import IndexDataCacheFile
-from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 
 from shoal.corpus.store.folders import cache_folder
 
@@ -26,7 +25,6 @@ if not _settings["CACHE_DIR"] and not os.access(os.path.dirname(__file__), os.W_
 
 _BITS = 48
 _load_index = IndexDataCacheFile._load_index
-_customize_flags = _FunctionCompiler._customize_flags
 
 
 def count_from_a_number_of_its_own() -> None:
@@ -47,16 +45,7 @@ def load_what_can_be_read(index: IndexDataCacheFile) -> dict[Any, Any]:
     return found
 
 
-def for_python_alone(compiler: Any, flags: Any) -> Any:
-    """Leave out the twin of each function that C could call: nobody does, and a tenth of compiling is for it."""
-    chosen = _customize_flags(compiler, flags)
-    chosen.no_cfunc_wrapper = True
-    return chosen
-
-
-# There is no hook for either.
-IndexDataCacheFile._load_index = load_what_can_be_read  # type: ignore[method-assign]
-_FunctionCompiler._customize_flags = for_python_alone
+IndexDataCacheFile._load_index = load_what_can_be_read  # type: ignore[method-assign]  # there is no hook for it
 
 
 def compile_method(id: str) -> None:
