@@ -5,11 +5,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shoal.anonymizer.base import Method
 from shoal.anonymizer.blocks import anonymize_in_blocks
@@ -27,8 +30,10 @@ from shoal.corpus.logs.aol import FOUND, save_log
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog, make_log
 from tests.cluster.spark.standalone import StandaloneCluster
+from tests.examples import examples
 
 IN_BLOCKS = [id for id, method in methods().items() if method.info.cluster in ("blocks", "counts")]
+WITHOUT_NOISE = [id for id in IN_BLOCKS if methods()[id].info.family != "noise"]
 SETTINGS: dict[str, dict[str, object]] = {"murmur": {"k": 5}, "linkability": {"p": 0.5}}
 LOG = sample_log(60)
 SIZE = 20
@@ -69,6 +74,20 @@ def test_every_file_is_that_of_one_machine_and_the_promise_holds(
     assert files(tmp_path / "there", done.made, method) == files(tmp_path / "here", here, method)
     if method.info.family != "noise":  # of which there is none here, so that nothing is promised
         assert verify_stored(read_release(tmp_path / "there"), LOG).counterexample == ""
+
+
+@given(st.integers(0, 2**30), st.integers(20, 60), st.integers(20, 40), st.sampled_from(WITHOUT_NOISE))
+@examples(18)
+def test_whatever_log_and_blocks_the_release_is_that_of_one_machine(
+    cluster: StandaloneCluster, spark: Any, seed: int, users: int, size: int, id: str
+) -> None:
+    log, method = sample_log(users, seed=seed), make_method(id, SETTINGS.get(id, {}))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "log.tsv"
+        save_log(log, path)
+        done = by_the_cluster(cluster, path, method, size)
+        here = anonymize_in_blocks(method, log, size, seed=3)
+        assert files(Path(folder) / "there", done.made, method) == files(Path(folder) / "here", here, method)
 
 
 @pytest.mark.parametrize("id", ["clump", "common"])
