@@ -6,9 +6,6 @@ BIN = $(VENV)/bin
 SITE = docs/_build/html
 INSTALL = $(BIN)/python -m pip install --progress-bar on --disable-pip-version-check --constraint constraints.txt
 
-# Many tests start processes, each of which would otherwise read all of our source again.
-unexport PYTHONDONTWRITEBYTECODE
-
 .PHONY: serve test test-cluster lint docs figures bench wheel sbom clean
 
 serve: $(VENV)/.serve

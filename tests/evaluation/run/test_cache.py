@@ -36,7 +36,8 @@ def install(folder: Path, size: int) -> None:
     (folder / "guest-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: guest\nVersion: 1.0\n")
     (folder / "guest-1.0.dist-info" / "entry_points.txt").write_text("[shoal.anonymizers]\nguest = guest:Guest\n")
     (folder / "guest.py").write_text(PLUGIN)
-    (folder / "guest_helper.py").write_text(HELPER.format(size=size))
+    # Of another length each time: bytecode of the same second and length would be taken for that of the new file.
+    (folder / "guest_helper.py").write_text(HELPER.format(size=size) + "#" * size)
 
 
 @pytest.fixture
