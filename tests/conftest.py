@@ -2,7 +2,10 @@
 
 import gc
 import os
+import shutil
+import tempfile
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,13 @@ from tests.rooms import RoomScheduling
 settings.load_profile(PROFILE)
 # For workers and all that they start: of two threads that share a matrix on a core that is taken, one burns its time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Databases, instances and indexes of tests lie in memory where there is plenty of it: hundreds of times, a new database
+# waits for a disk longer than it is looked at. An address of one's own (TMPDIR) is left as it is.
+MEMORY = Path("/dev/shm")
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
+    os.environ["TMPDIR"] = str(MEMORY)
+    tempfile.tempdir = None  # what was found before
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> RoomScheduling | None:
