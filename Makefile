@@ -6,6 +6,9 @@ BIN = $(VENV)/bin
 SITE = docs/_build/html
 INSTALL = $(BIN)/python -m pip install --progress-bar on --disable-pip-version-check --constraint constraints.txt
 
+# Each of many processes would compile every file anew where the environment forbids to keep what Python compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: serve test test-cluster lint docs figures bench wheel sbom clean
 
 serve: $(VENV)/.serve
@@ -13,13 +16,13 @@ serve: $(VENV)/.serve
 	@echo "Starting the server: the first start brings data and builds an index."
 	$(BIN)/shoal serve --port $(PORT)
 
-# Types are checked while tests wait for servers and browsers, and what is wrong with them is told at the end.
+# While tests wait for servers and browsers, types are checked and a third worker is at work; what is wrong with types is told at the end.
 test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@echo "Checking types beside the tests ..."
 	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
-	$(BIN)/python -P -m pytest -n 2 --dist loadfile; tests=$$?; \
+	$(BIN)/python -P -m pytest -n 3 --dist loadfile; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types.txt; exit $$((tests | types))
 
 # Spark and whatever else past one machine is started on loopback by these tests, and stopped by them.

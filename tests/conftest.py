@@ -44,7 +44,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let two workers compile from opposite ends of one list, each what the other has not yet."""
+    """Let workers compile from opposite ends of one list, each what the others have not yet."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is None:
         return  # tests alone compile what they need
