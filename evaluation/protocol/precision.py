@@ -21,6 +21,7 @@ from shoal.search.rerank import best_first
 from shoal.search.vectors import profile_space
 
 FEWEST_CANDIDATES = 60
+AT_ONCE = 5_000  # searches whose chosen profiles are held: those of a word are of all words beside it
 RELEVANT = 30
 
 
@@ -109,22 +110,27 @@ class Trial:
         Devices that are given remember afterwards what they said.
         """
         asking = self.devices(method, release, assignment, seed) if devices is None else devices
-        chosen, row_of = self._chosen(method, release, asking)
-        return many_cosines(self.candidates, row_of, chosen)
+        found = [np.empty((0, self.queries.documents.shape[1]))]
+        for first in range(0, len(self.queries), AT_ONCE):
+            here = slice(first, first + AT_ONCE)
+            chosen, row_of = self._chosen(method, release, asking, here)
+            found.append(many_cosines(replace(self.candidates, place=self.candidates.place[here]), row_of, chosen))
+        return np.concatenate(found)
 
     @cached_property
     def candidates(self) -> CandidateVectors:
         """The same whatever is released, as the own profiles are."""
         return candidate_vectors(self.queries.documents, self.index.vectors)
 
-    def _chosen(self, method: Method, release: Release, devices: Mapping[int, Device]) -> tuple[csr_array, np.ndarray]:
+    def _chosen(
+        self, method: Method, release: Release, devices: Mapping[int, Device], here: slice
+    ) -> tuple[csr_array, np.ndarray]:
         """The different profiles that are chosen, and which of them at each search. Searches follow one another."""
-        queries, texts = self.queries, self.queries.texts.gather(self.queries.query).to_list()
+        asking, texts = self.queries.user[here].tolist(), self.queries.texts.gather(self.queries.query[here]).to_list()
         rows: dict[int, csr_array] = {}
         place: dict[int, int] = {}
-        row_of = np.zeros(len(queries), dtype=np.int64)
-        for i, (user, text) in enumerate(zip(queries.user.tolist(), texts, strict=True)):
-            documents = queries.documents[i]
+        row_of = np.zeros(len(asking), dtype=np.int64)
+        for i, (user, text, documents) in enumerate(zip(asking, texts, self.queries.documents[here], strict=True)):
             search = self.index.vectors.search(text, documents[documents >= 0])
             row = method.choose(search, devices[user], release)
             rows[id(row)] = row  # held, so that no other gets its number

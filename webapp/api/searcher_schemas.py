@@ -155,8 +155,9 @@ class ShownOut(Schema):
 class MenuOut(Schema):
     release_id = String()
     words = List(String())
-    places = List(Integer(), metadata={"description": "of their forms among the words of /words, or -1"})
-    spread = List(Float(), metadata={"description": "h(w): the standard deviation of the weight among the candidates"})
+    pages = List(
+        List(Integer()), metadata={"description": "of each word the candidates that would stand first if it is said"}
+    )
     epsilon = Float(allow_none=True)
     most = Integer(metadata={"description": "different words that are ever said"})
 

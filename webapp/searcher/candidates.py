@@ -70,15 +70,14 @@ def candidates_answer(query: str, published: Published, service: SearchService, 
 def describe_menu(
     query: str, found: dict[str, Any], published: Published, service: SearchService
 ) -> dict[str, Any] | None:
-    """The words that may be said at this search, and what decides among them, where the release is of `murmur`."""
+    """The words that may be said at this search, and the page of each, where the release is of `murmur`."""
     method = published.method
     if not isinstance(method, Murmur):
         return None
     documents = np.array([one["document"] for one in found["results"]], dtype=np.int64)
     menu = method.offered(service.index.vectors.search(query, documents), published.release)
     return {
-        "release_id": published.loaded.release_id, "words": menu.words, "spread": _short(menu.spread),
-        "places": held_words(service).place[menu.column].tolist(),
+        "release_id": published.loaded.release_id, "words": menu.words, "pages": menu.pages.tolist(),
         "epsilon": None if isinstance(method.epsilon, str) else method.epsilon, "most": method.words,
     }  # fmt: skip
 

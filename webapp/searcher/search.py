@@ -8,6 +8,7 @@ from flask import make_response, redirect, request
 from flask.typing import ResponseReturnValue
 from scipy.sparse import csr_array
 
+from shoal.anonymizer.methods.murmur import heard
 from shoal.corpus.searches import Chooser
 from shoal.search.personal import PLAIN, Found, Result, search
 from shoal.search.rerank import Ranking
@@ -73,7 +74,7 @@ def search_for(question: Question, asker: Asker, service: SearchService) -> Foun
     if user is not None:
         profiles[PERSONALIZED] = service.own_row(user)
     if asker.word:
-        profiles[ANONYMIZED] = lambda here: here.row({asker.word: 1.0})
+        profiles[ANONYMIZED] = lambda here: heard(here, asker.word)
     elif asker.published is not None:
         profiles[ANONYMIZED] = service.chooser(asker.published, asker.profiles, user)
     average = asker.published.average if asker.published is not None else None

@@ -53,6 +53,9 @@ export function parts(own, found) {
   return given;
 }
 
+// The cosine of each candidate with the profile, times the profile's length.
+export const cosines = (given) => given.map((terms) => terms.reduce((sum, [, value]) => sum + value, 0));
+
 const scaled = (values) => {
   const best = Math.max(0, ...values);
   return values.map((value) => (best > 0 ? value / best : 0));
@@ -61,7 +64,7 @@ const scaled = (values) => {
 // search/rerank.py in the browser: (1 - weight) * the engine's order + weight * cosine / best cosine; ties keep that order.
 export function rank(own, found, weight) {
   const given = parts(own, found);
-  const cosine = given.map((terms) => terms.reduce((sum, [, value]) => sum + value, 0));
+  const cosine = cosines(given);
   const best = Math.max(0, ...cosine);
   const share = best > 0 ? weight : 0;
   const profile = scaled(cosine);

@@ -1,6 +1,7 @@
 // Which word does my browser say at a search? At most one of the server's menu, shown before it is sent, or none.
 // anonymizer/methods/murmur/answer.py in the browser, with the chance of the platform's cryptographic source.
 import * as memory from "./memory.js";
+import { cosines, parts } from "./candidates.js";
 import { make } from "./elements.js";
 
 export const NOTHING = "";
@@ -8,12 +9,23 @@ const asked = (query) => query.toLowerCase().split(/\s+/u).filter(Boolean).join(
 const entryOf = (query, release) => memory.said().find((one) => one.query === asked(query) && one.release === release);
 const sent = (release) => new Set(memory.said().filter((one) => one.release === release && one.sent && one.word !== NOTHING).map((one) => one.word));
 
-// What may be said to this menu, and what is best: the largest own(w) * h(w). Once so many words were said, only those may be.
+const OWN_FIRST = 30;
+
+// What may be said to this menu, and what is best: the word of the best page, none where no page beats the engine's.
+// Once so many words were said, only those may be; a word that a crafted menu repeats is one answer. `own` has the score of each candidate by the own profile.
 export function choices(menu, own, said) {
   const open = menu.words.map((word) => said.size < menu.most || said.has(word));
-  const worth = menu.words.map((_, i) => (open[i] ? (own.get(menu.places[i]) ?? 0) * menu.spread[i] : 0));
+  const first = new Set(own.map((_, i) => i).sort((a, b) => own[b] - own[a] || a - b).slice(0, Math.min(OWN_FIRST, Math.floor(own.length / 2))));
+  const engine = precision((menu.pages[0] ?? []).map((_, i) => i), first);
+  const worth = menu.pages.map((page, i) => (open[i] ? precision(page, first) - engine : 0));
   const most = Math.max(0, ...worth);
-  return { options: [...menu.words.filter((_, i) => open[i]), NOTHING], best: most > 0 ? menu.words[worth.indexOf(most)] : NOTHING };
+  return { options: [...new Set([...menu.words.filter((_, i) => open[i]), NOTHING])], best: most > 0 ? menu.words[worth.indexOf(most)] : NOTHING };
+}
+
+// The average precision of a page, as a whole number: 2520 times the sum of the precision at the rank of each hit.
+function precision(page, relevant) {
+  let hits = 0;
+  return page.reduce((sum, candidate, i) => (relevant.has(candidate) ? sum + ++hits * Math.floor(2520 / (i + 1)) : sum), 0);
 }
 
 // The best answer with the probability e^epsilon / (e^epsilon + others), else one of the others, all alike.
@@ -33,7 +45,7 @@ export function fraction() {
 function answerTo(found, own) {
   const known = entryOf(found.query, found.menu.release_id);
   if (known) return known;
-  const { options, best } = choices(found.menu, own, sent(found.menu.release_id));
+  const { options, best } = choices(found.menu, cosines(parts(own, found)), sent(found.menu.release_id));
   const made = { query: asked(found.query), release: found.menu.release_id, word: randomized(best, options, found.menu.epsilon), sent: null, time: Date.now() };
   memory.keepSaid([...memory.said(), made]);
   return made;
@@ -78,7 +90,7 @@ function question(found, entry, address) {
     decide(entry, false);
     document.querySelector(".murmur").replaceWith(shown(found, { ...entry, sent: false }, address));
   });
-  const why = found.menu.epsilon === null ? "the best for you of the server’s menu" : `drawn from the server’s menu with epsilon ${found.menu.epsilon}: it may be of yours or not`;
+  const why = found.menu.epsilon === null ? "of the server’s menu the one that would bring the first page most like yours" : `drawn from the server’s menu with epsilon ${found.menu.epsilon}: it may be the best for you or not`;
   return [make("p", {}, "Your browser would say one word, ", make("b", { textContent: entry.word }), `, ${why}. Nothing is sent until you let it go.`), make("p", { className: "murmur-do" }, yes, " ", no)];
 }
 

@@ -14,9 +14,12 @@ ROUNDS = 8  # of exchanges at most; the first two bring nearly all of it
 
 
 def unit_vectors(counts: csr_array, t: int) -> csr_array:
-    """Users x terms: square roots of the counts of the terms that at least t users hold, as unit vectors."""
+    """Users x terms: square roots of count times holders, of the terms that at least t users hold, as unit vectors.
+
+    Who shares what many hold is grouped with others of whom that is published: t of them are soon found.
+    """
     holders = np.bincount(counts.indices, minlength=counts.shape[1])
-    shared = np.where(holders[counts.indices] >= t, counts.data, 0)
+    shared = np.where(holders[counts.indices] >= t, counts.data * holders[counts.indices], 0)
     row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     square = np.bincount(row, shared, minlength=counts.shape[0])  # of the vector of square roots
     unit = np.rint(LENGTH * np.sqrt(shared / np.maximum(square, 1)[row])).astype(np.int64)

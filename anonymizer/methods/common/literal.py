@@ -11,9 +11,9 @@ Vector = dict[str, int]
 
 
 def vectors_of(bags: Sequence[dict[str, int]], t: int) -> list[Vector]:
-    """Unit vectors of the square roots of counts, of the terms that at least t users hold, in whole numbers."""
+    """Unit vectors of square roots of count times holders, of terms that at least t users hold, in whole numbers."""
     holders = Counter(term for bag in bags for term in bag)
-    shared = [{term: count for term, count in bag.items() if holders[term] >= t} for bag in bags]
+    shared = [{term: count * holders[term] for term, count in bag.items() if holders[term] >= t} for bag in bags]
     return [
         {term: whole for term, count in bag.items() if (whole := round(LENGTH * sqrt(count / sum(bag.values()))))}
         for bag in shared

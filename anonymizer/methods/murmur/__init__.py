@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Catalogue, Claim, MethodInfo, ProfileMethod, Release, Suppressed
 from shoal.anonymizer.blocks import CountedMethod, counts_of, total_of, totals
-from shoal.anonymizer.methods.murmur.answer import NONE, answer
-from shoal.anonymizer.methods.murmur.menu import Columns, Menu, columns_of, make_menu
+from shoal.anonymizer.methods.murmur.answer import answer
+from shoal.anonymizer.methods.murmur.menu import Columns, Menu, columns_of, heard, make_menu
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish import catalogue_of, publish
 from shoal.corpus.knowledge import Knowledge
@@ -108,9 +108,8 @@ class Murmur(ProfileMethod, CountedMethod):
         return replace(nothing, release=replace(nothing.release, catalogue=catalogue))
 
     def choose(self, search: Search, device: Device, release: Release) -> csr_array:
-        """The word that the device says, as a profile; empty where it says none."""
-        word = self.said(self.offered(search, release), search.query, device)
-        return search.row({} if word == NONE else {word: 1.0})
+        """What ranks by the word that the device says; empty where it says none."""
+        return heard(search, self.said(self.offered(search, release), search.query, device))
 
     def offered(self, search: Search, release: Release) -> Menu:
         """The server's part: it knows the query, its candidates and what is published."""

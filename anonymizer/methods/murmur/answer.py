@@ -1,4 +1,5 @@
-"""Which word does the device say? The best of the menu for the person, or by chance another; never too many different.
+"""Which word does the device say? That of the menu with the best page for the person, or by chance another; never too
+many different.
 
 The device's side of Murmur. Randomized response over the words of the menu and "none": of m + 1 possible answers the
 true one has the probability e^eps / (e^eps + m), every other 1 / (e^eps + m).
@@ -9,11 +10,14 @@ from math import exp
 from random import Random
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from shoal.anonymizer.methods.murmur.menu import Menu
+from shoal.anonymizer.methods.murmur.menu import NONE, PAGE, Menu
 from shoal.corpus.searches import Device
 
-NONE = ""  # "say nothing", which is always possible
+OWN_FIRST = 30  # candidates that a page is held against: those that the own profile ranks first, half of them at most
+# 2520 / rank: whole numbers, so that equal pages are equal on every machine.
+_PARTS = np.array([2520 // rank for rank in range(1, PAGE + 1)])
 
 
 def answer(menu: Menu, query: str, device: Device, epsilon: float | None, words: int) -> str:
@@ -26,16 +30,31 @@ def answer(menu: Menu, query: str, device: Device, epsilon: float | None, words:
 
 
 def choices(menu: Menu, device: Device, words: int) -> tuple[list[str], str]:
-    """What may be said to this menu, and what is best: the largest own(w) * h(w), none where all are 0.
+    """What may be said to this menu, and what is best: the word of the best page, none where the engine's is as good.
 
-    Once so many different words were said, only those may be. The server knows that as well as the device does.
+    Once so many different words were said, only those may be. The server knows that as well as the device does. A word
+    that a crafted menu repeats is one answer: else the others would be likelier for those whose best word it is.
     """
     said = {word for word in device.said.values() if word != NONE}
     open_to = np.array([len(said) < words or word in said for word in menu.words], dtype=bool)
-    own = np.asarray(device.own[:, menu.column].todense()).ravel()
-    worth = np.where(open_to, own * menu.spread, 0.0)
+    worth = np.where(open_to, gains(menu, device.own), 0)
     options = [word for word, may in zip(menu.words, open_to.tolist(), strict=True) if may]
-    return [*options, NONE], menu.words[int(worth.argmax())] if len(menu) and worth.max() > 0 else NONE
+    best = menu.words[int(worth.argmax())] if len(menu) and worth.max() > 0 else NONE
+    return list(dict.fromkeys([*options, NONE])), best
+
+
+def gains(menu: Menu, own: csr_array) -> np.ndarray:
+    """How much better the page of each word is for the person than the engine's, by the ranking of the own profile."""
+    scores = np.asarray((menu.candidates @ own.T).todense()).ravel()
+    first = np.zeros(len(scores), dtype=bool)
+    first[np.argsort(-scores, kind="stable")[: min(OWN_FIRST, len(scores) // 2)]] = True
+    engine = np.arange(menu.pages.shape[1])
+    return precision(first[menu.pages]) - precision(first[engine])
+
+
+def precision(hits: np.ndarray) -> np.ndarray:
+    """The average precision of pages, of which is told what hits, as a whole number: the sum over hits of P@rank."""
+    return np.asarray((np.cumsum(hits, axis=-1) * hits * _PARTS[: hits.shape[-1]]).sum(axis=-1))
 
 
 def probability_of_truth(options: int, epsilon: float) -> float:

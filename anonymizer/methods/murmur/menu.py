@@ -1,4 +1,5 @@
-"""Which words does the server offer? Those of the catalogue that tell a search's candidates apart and are often typed.
+"""Which words does the server offer, and how does it rank by the one it hears? Words that tell candidates apart and are
+often typed, each with the first page that it brings.
 
 The server's side of Murmur: nothing here knows who asks.
 """
@@ -10,6 +11,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Catalogue
+from shoal.corpus.searches import Search
+
+NONE = ""  # "say nothing", which is always possible
+PAGE = 10  # candidates that a word is judged by
+WORD = 0.85  # what a word weighs on that page, the rest is the engine's order: about what releases learn
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +29,11 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Menu:
-    """The words that are offered, the most telling first, and h of each."""
+    """The words that are offered, the most telling first, and the first page of each: places of candidates."""
 
     words: list[str]
-    column: np.ndarray
-    spread: np.ndarray  # h(w): the standard deviation of w's weight among the candidates
+    pages: np.ndarray  # words x 10, or fewer where there are fewer candidates
+    candidates: csr_array  # the vectors of the candidates, the engine's best first
 
     def __len__(self) -> int:
         return len(self.words)
@@ -45,17 +51,50 @@ def columns_of(catalogue: Catalogue, column: Mapping[str, int]) -> Columns:
 
 def make_menu(candidates: csr_array, columns: Columns, size: int) -> Menu:
     """The `size` words with the largest h(w) * avg(w), those of which this is 0 left out; the first of equals first."""
-    spread = spreads(candidates)[columns.column]
-    worth = spread * columns.mean
+    worth = spreads(candidates)[columns.column] * columns.mean
     best = np.lexsort((columns.column, -worth))[:size]
     best = best[worth[best] > 0]
-    return Menu([columns.word[number] for number in best.tolist()], columns.column[best], spread[best])
+    words = [columns.word[number] for number in best.tolist()]
+    return Menu(words, first_pages(candidates, columns.column[best]), candidates)
 
 
 def spreads(candidates: csr_array) -> np.ndarray:
-    """The standard deviation of the weight of each word form among the candidates."""
+    """h: the standard deviation of the weight of each word form among the candidates."""
     many, width = max(1, candidates.shape[0]), candidates.shape[1]
     weight = candidates.data.astype(float)
     mean = np.bincount(candidates.indices, weight, minlength=width) / many
     square = np.bincount(candidates.indices, weight**2, minlength=width) / many
     return np.asarray(np.sqrt(np.maximum(square - mean**2, 0)))
+
+
+def heard(search: Search, said: str) -> csr_array:
+    """What ranks by what was said: half the word, half the candidates that hold it; empty where that was "none".
+
+    Both halves are scaled to 1 at their best candidate. By the word alone, all candidates without it would be alike.
+    """
+    word = search.row({} if said == NONE else {said: 1.0})
+    weight = _products(search.candidates, word)
+    if not weight.any():
+        return word
+    holding = csr_array(csr_array((weight > 0)[None].astype(float)) @ search.candidates)
+    return csr_array(word / (2 * weight.max()) + holding / (2 * _products(search.candidates, holding).max()))
+
+
+def _products(candidates: csr_array, row: csr_array) -> np.ndarray:
+    return np.asarray((candidates @ row.T).todense(), dtype=float).ravel()
+
+
+def first_pages(candidates: csr_array, columns: np.ndarray) -> np.ndarray:
+    """Words x 10: the candidates that stand first by the row of each word beside the engine's order."""
+    weight = np.asarray(candidates[:, columns].todense(), dtype=float)
+    holding = np.asarray((candidates @ candidates.T).todense(), dtype=float) @ (weight > 0)
+    scores = _scaled(_scaled(weight) + _scaled(holding))
+    engine = 1 - np.arange(len(scores)) / max(1, len(scores))
+    order = np.argsort(-(WORD * scores + (1 - WORD) * engine[:, None]), axis=0, kind="stable")
+    return np.ascontiguousarray(order[:PAGE].T)
+
+
+def _scaled(scores: np.ndarray) -> np.ndarray:
+    """Of each column as a share of its best."""
+    best = scores.max(axis=0, initial=0.0)
+    return np.divide(scores, best, out=np.zeros(scores.shape), where=best > 0)

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from scipy.sparse import csr_array
 from werkzeug.serving import make_server
 
+from shoal.anonymizer.methods.murmur import heard
 from shoal.anonymizer.methods.murmur.answer import choices, probability_of_truth
 from shoal.anonymizer.methods.murmur.menu import Menu
 from shoal.corpus.searches import Device
@@ -62,6 +63,16 @@ def menu_of(murmuring: Murmuring, query: str) -> list[str]:
     return words
 
 
+def best_of(murmuring: Murmuring, query: str, typed: str) -> str:
+    """What is said by who typed one word only, and that often."""
+    service, releases = (murmuring.app.extensions[f"shoal.{name}"] for name in ("service", "releases"))
+    published = service.published(releases.get(murmuring.release_id))
+    documents = search(service.index, query).rankings["plain"].documents
+    here = service.index.vectors.search(query, documents)
+    device = Device(here.row({typed: 50.0}), csr_array((1, 1)), Random(0))
+    return choices(published.method.offered(here, published.release), device, 2)[1]
+
+
 def remember(page: Page, *queries: str) -> None:
     """A profile in a browser that has said nothing yet."""
     page.goto("/mine")
@@ -90,8 +101,9 @@ def test_the_word_is_sent_only_when_it_was_shown_and_let_go(
     quiet_page: Page, murmuring: Murmuring, take_screenshot: TakeScreenshot
 ) -> None:
     page, queries = quiet_page, ("oil price", "climate change")
-    refused, heard = (menu_of(murmuring, query) for query in queries)
-    own = next(word for word in refused if word in heard and not any(word in query for query in queries))
+    refused, heard_later = (menu_of(murmuring, query) for query in queries)
+    shared = [word for word in refused if word in heard_later and not any(word in query for query in queries)]
+    own = next(word for word in shared if all(best_of(murmuring, query, word) == word for query in queries))
     remember(page, *[f"{own} {CANARY}"] * 50)
     sent: list[str] = []
     page.on("request", lambda one: sent.append(f"{one.url} {json.dumps(one.all_headers())} {one.post_data or ''}"))
@@ -127,34 +139,31 @@ def test_a_word_that_was_said_ranks_and_others_are_refused(murmuring: Murmuring)
     service, releases = (murmuring.app.extensions[f"shoal.{name}"] for name in ("service", "releases"))
     index, average = service.index, service.published(releases.get(murmuring.release_id)).average
     beside = {"word": average} if average is not None else {}
-    row = index.vectors.search(query, np.empty(0, dtype=np.int64)).row({word: 1.0})
-    assert (
-        shown["anonymized"]
-        == search(index, query, {"word": row}, None, beside).rankings["word"].documents[:10].tolist()
-    )
+    found = search(index, query, {"word": lambda here: heard(here, word)}, None, beside)
+    assert shown["anonymized"] == found.rankings["word"].documents[:10].tolist()
     assert client.get("/search", query_string={"q": query, "word": CANARY}).status_code == 404
     assert client.get("/search", query_string={"q": query, "word": word}).status_code == 200
 
 
 CHOOSE = """async (menus) => {
   const { choices } = await import("/static/murmur.js");
-  return menus.map(([menu, own, said]) => choices(menu, new Map(own), new Set(said)));
+  return menus.map(([menu, own, said]) => choices(menu, own, new Set(said)));
 }"""
 
 
 def test_the_browser_chooses_as_the_method_does(quiet_page: Page, murmuring: Murmuring) -> None:
     rng, given, expected = np.random.default_rng(5), [], []
     for _ in range(40):
-        size = int(rng.integers(0, 6))
-        words, column = [f"w{i}" for i in range(size)], rng.permutation(8)[:size]
-        menu = Menu(words, column, rng.random(size).round(3))
-        own = rng.integers(0, 3, 8).astype(float)
+        size, many = int(rng.integers(0, 6)), int(rng.integers(1, 100))
+        words = [f"w{i}" for i in range(size)]
+        pages = np.array([rng.permutation(many)[:10] for _ in words], dtype=np.int64).reshape(size, min(many, 10))
+        candidates, own = csr_array(rng.integers(0, 3, (many, 8)).astype(float)), rng.integers(0, 3, (1, 8))
         said = {f"q{i}": word for i, word in enumerate(rng.permutation(words)[: int(rng.integers(0, 4))].tolist())}
-        device = Device(csr_array(own.reshape(1, -1)), csr_array((1, 8)), Random(0), dict(said))
-        options, best = choices(menu, device, 2)
+        device = Device(csr_array(own), csr_array((1, 8)), Random(0), dict(said))
+        options, best = choices(Menu(words, pages, candidates), device, 2)
         expected.append({"options": options, "best": best})
-        described = {"words": words, "places": column.tolist(), "spread": menu.spread.tolist(), "most": 2}
-        given.append([described, list(enumerate(own.tolist())), list(said.values())])
+        described = {"words": words, "pages": pages.tolist(), "most": 2}
+        given.append([described, (candidates @ own.T).ravel().tolist(), list(said.values())])
     quiet_page.goto("/mine")
     assert quiet_page.evaluate(CHOOSE, given) == expected
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import exp, sqrt
 from random import Random
 
@@ -14,9 +15,20 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Catalogue, Release
 from shoal.anonymizer.claims import Evidence, verify
-from shoal.anonymizer.methods.murmur import Murmur
-from shoal.anonymizer.methods.murmur.answer import NONE, probability_of_truth, randomized
-from shoal.anonymizer.methods.murmur.literal import best_word, catalogue, menu, probabilities, spread
+from shoal.anonymizer.methods.murmur import Murmur, heard
+from shoal.anonymizer.methods.murmur.answer import choices, gains, probability_of_truth, randomized
+from shoal.anonymizer.methods.murmur.literal import (
+    average_precision,
+    best_word,
+    catalogue,
+    menu,
+    page,
+    probabilities,
+    said_scores,
+    shares,
+    spread,
+)
+from shoal.anonymizer.methods.murmur.menu import NONE
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
@@ -49,8 +61,8 @@ def device_of(own: dict[str, float], random: Random | None = None) -> Device:
     return Device(row, csr_array((1, len(WORDS))), random or Random(0))
 
 
-def word_of(row: csr_array) -> str:
-    return WORDS[int(row.indices[0])] if row.nnz else NONE
+def say(method: Murmur, search: Search, device: Device, release: Release) -> str:
+    return method.said(method.offered(search, release), search.query, device)
 
 
 # What is published
@@ -85,8 +97,22 @@ means = st.dictionaries(st.sampled_from(WORDS), st.integers(1, 99).map(lambda n:
 
 
 @examples(200)
-@given(st.lists(bags, min_size=1, max_size=6), means, bags, st.integers(1, 5))
+@given(st.lists(bags, min_size=1, max_size=14), means, bags, st.integers(1, 5))
 def test_menu_and_word_are_the_literal_ones(
+    documents: list[dict[str, float]], mean: dict[str, float], own: dict[str, float], size: int
+) -> None:
+    hold_against_the_literal_ones(documents, mean, own, size)
+
+
+def test_so_they_are_with_a_hundred_candidates() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        documents = [dict(zip(WORDS, rng.integers(0, 4, len(WORDS)).astype(float), strict=True)) for _ in range(100)]
+        own = dict(zip(WORDS, rng.integers(0, 9, len(WORDS)).astype(float), strict=True))
+        hold_against_the_literal_ones(documents, dict.fromkeys(WORDS, 1.0), own, 5)
+
+
+def hold_against_the_literal_ones(
     documents: list[dict[str, float]], mean: dict[str, float], own: dict[str, float], size: int
 ) -> None:
     method, search, release = Murmur(menu=size), search_of(documents), release_of(mean)
@@ -95,13 +121,25 @@ def test_menu_and_word_are_the_literal_ones(
     assert [worth[word] for word in offered.words] == pytest.approx(
         [worth[word] for word in menu(documents, mean, size)], abs=1e-6
     )
-    assert offered.spread.tolist() == pytest.approx([spread(word, documents) for word in offered.words])
-    said, best = word_of(method.choose(search, device_of(own), release)), best_word(own, offered.words, documents)
-    own_worth = [own.get(word, 0.0) * spread(word, documents) for word in (said, best)]
-    assert own_worth[0] == pytest.approx(own_worth[1])
+    pages = [page(word, documents) for word in offered.words]
+    assert offered.pages.tolist() == pages
+    engine = average_precision(own, page(NONE, documents), documents)
+    of_words = [2520 * (average_precision(own, shown, documents) - engine) for shown in pages]
+    assert gains(offered, device_of(own).own).tolist() == of_words
+    assert choices(offered, device_of(own), 3)[1] == best_word(own, offered.words, documents)
 
 
-DOCUMENTS = [{"wine": 3.0, "car": 1.0, "dog": 2.0}, {"beer": 2.5, "car": 1.0}, {"hotel": 1.0, "car": 1.0}]
+@examples(200)
+@given(st.lists(bags, min_size=1, max_size=6), st.sampled_from(WORDS))
+def test_a_word_ranks_by_itself_and_by_the_candidates_that_hold_it(
+    documents: list[dict[str, float]], word: str
+) -> None:
+    search = search_of(documents)
+    scores = (search.candidates @ heard(search, word).T).todense().ravel().tolist()
+    assert shares(scores) == pytest.approx(said_scores(word, documents))
+
+
+DOCUMENTS = [{"hotel": 1.0, "car": 1.0}, {"wine": 3.0, "car": 1.0, "dog": 2.0}, {"beer": 2.5, "car": 1.0}]
 RELEASE = release_of(dict.fromkeys(WORDS, 1.0))
 
 
@@ -109,9 +147,18 @@ def test_a_word_that_all_candidates_hold_alike_is_never_offered() -> None:
     assert Murmur().offered(search_of(DOCUMENTS), RELEASE).words == ["wine", "beer", "dog", "hotel"]
 
 
-def test_who_holds_no_word_of_the_menu_says_none_and_is_served_plainly() -> None:
+def test_who_has_nothing_in_common_with_the_candidates_says_none_and_is_served_plainly() -> None:
     assert Murmur().choose(search_of(DOCUMENTS), device_of({"flight": 9.0}), RELEASE).nnz == 0
     assert Murmur().choose(search_of(DOCUMENTS), device_of({}), RELEASE).nnz == 0
+
+
+def test_nothing_is_said_where_the_engine_ranks_as_well_as_any_word() -> None:
+    assert say(Murmur(), search_of(DOCUMENTS), device_of({"hotel": 9.0}), RELEASE) == NONE
+
+
+def test_a_word_may_be_said_that_the_person_never_typed() -> None:
+    """That of the first page of two that are alike, and wine is offered before dog."""
+    assert say(Murmur(), search_of(DOCUMENTS), device_of({"dog": 9.0}), RELEASE) == "wine"
 
 
 def test_the_menu_does_not_depend_on_who_asks() -> None:
@@ -127,21 +174,21 @@ def test_words_of_fewer_than_k_users_are_offered_to_nobody() -> None:
 
 def test_the_answer_to_a_query_is_remembered_also_when_the_menu_changes() -> None:
     method, device = Murmur(epsilon=0.5), device_of({"wine": 1.0}, Random(3))
-    first = word_of(method.choose(search_of(DOCUMENTS, "Good  drinks"), device, RELEASE))
+    first = say(method, search_of(DOCUMENTS, "Good  drinks"), device, RELEASE)
     for _ in range(30):
-        assert word_of(method.choose(search_of(DOCUMENTS, "good drinks"), device, RELEASE)) == first
+        assert say(method, search_of(DOCUMENTS, "good drinks"), device, RELEASE) == first
     assert method.said(method.offered(search_of([{"beer": 1.0}, {}]), RELEASE), "good drinks", device) == first
 
 
 @pytest.mark.parametrize("epsilon", ["none", 0.5])
 def test_so_many_different_words_are_said_and_no_more(epsilon: object) -> None:
     method, device = Murmur(epsilon=epsilon, words=2), device_of(dict.fromkeys(WORDS, 1.0), Random(1))
-    heard = {
-        word_of(method.choose(search_of([{word: 1.0}, {other: 2.0}, {}], f"{word} {other}"), device, RELEASE))
+    ever = {
+        say(method, search_of([{word: 1.0}, {other: 2.0}, {}], f"{word} {other}"), device, RELEASE)
         for word in WORDS
         for other in WORDS
     }
-    assert len(heard - {NONE}) == 2
+    assert len(ever - {NONE}) == 2
 
 
 # How likely each answer is
@@ -175,7 +222,7 @@ def answers(mechanism: Mechanism, own: dict[str, float], seed: int) -> Counter[s
 
 def is_private(mechanism: Mechanism) -> bool:
     """Whether two profiles that differ in a term are told apart by no more than epsilon, within four deviations."""
-    one, other = answers(mechanism, {"wine": 1.0}, 1), answers(mechanism, {"wine": 1.0, "dog": 9.0}, 2)
+    one, other = answers(mechanism, {"wine": 1.0}, 1), answers(mechanism, {"wine": 1.0, "beer": 9.0}, 2)
     return all(
         first[word] <= exp(EPSILON) * second[word] + 4 * sqrt(first[word] + exp(2 * EPSILON) * second[word])
         for first, second in ((one, other), (other, one))
@@ -202,11 +249,18 @@ def test_answers_fall_as_often_as_the_exact_table_says() -> None:
 
 
 def test_a_crafted_menu_extracts_a_word_without_epsilon_and_hardly_with_it() -> None:
-    search = search_of([{"dog": 1.0}, {}])
-    assert word_of(Murmur().choose(search, device_of({"dog": 1.0}), RELEASE)) == "dog"
+    search = search_of([{}, {"dog": 1.0}])
+    assert say(Murmur(), search, device_of({"dog": 1.0}), RELEASE) == "dog"
     method = Murmur(epsilon=0.5)
-    liars = sum(word_of(method.choose(search, device_of({}, Random(seed)), RELEASE)) == "dog" for seed in range(300))
+    liars = sum(say(method, search, device_of({}, Random(seed)), RELEASE) == "dog" for seed in range(300))
     assert 0.25 < liars / 300 < 0.5  # 1 / (e^0.5 + 1) is 0.38
+
+
+def test_a_crafted_menu_that_repeats_a_word_makes_no_answer_rarer_for_some() -> None:
+    offered = Murmur().offered(search_of(DOCUMENTS), RELEASE)
+    crafted = replace(offered, words=["wine"] * 4, pages=offered.pages[[0] * 4])
+    assert choices(crafted, device_of({"wine": 1.0}), 3) == (["wine", NONE], "wine")
+    assert choices(crafted, device_of({"flight": 1.0}), 3) == (["wine", NONE], NONE)
 
 
 def test_all_chance_comes_from_the_device() -> None:
@@ -219,5 +273,5 @@ def test_all_chance_comes_from_the_device() -> None:
 
     loaded = Loaded()
     device = device_of({"beer": 1.0}, loaded)
-    assert word_of(Murmur(epsilon=0.5).choose(search_of(DOCUMENTS), device, RELEASE)) == "beer"
+    assert say(Murmur(epsilon=0.5), search_of(DOCUMENTS), device, RELEASE) == "beer"
     assert loaded.drawn == 1
