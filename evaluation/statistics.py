@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import ndtr
 
 RESAMPLES = 2_000
 FLIPS = 9_999
@@ -191,13 +190,20 @@ def flip_tail(differences: np.ndarray) -> np.ndarray:
     spread = (a**2 / np.cosh(np.minimum(x, 300)) ** 2).sum(axis=1)
     w = np.sqrt(np.maximum(2 * (t * s - K), _LEAST))
     u = np.maximum(t * np.sqrt(spread), _LEAST)
-    p[between] = np.clip(2 * ndtr(-(w + np.log(u / w) / w)), fewest[between], 1.0)
+    p[between] = np.clip(2 * _normal(-(w + np.log(u / w) / w)), fewest[between], 1.0)
     return p
 
 
 def two_sided(z: np.ndarray) -> np.ndarray:
     """The chance of a normal number at least so far from 0."""
-    return np.asarray(2 * ndtr(-np.abs(z)))
+    return np.asarray(2 * _normal(-np.abs(z)))
+
+
+def _normal(z: np.ndarray) -> np.ndarray:
+    """The chance of a normal number below it."""
+    from scipy.special import ndtr  # no start need wait for it
+
+    return np.asarray(ndtr(z))
 
 
 def holm(p: np.ndarray) -> np.ndarray:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
 FEASIBLE = -1
 
@@ -91,6 +90,8 @@ class Transport:
         used = wide > 0
         shape = (2 + parts + len(of_giver) + len(of_taker),) * 2
         capacity = csr_array((wide[used].astype(np.int32), (tail[used], head[used])), shape=shape)
+        from scipy.sparse.csgraph import maximum_flow  # loads half of scipy: no start waits for it
+
         found = maximum_flow(capacity, source, sink)
         if found.flow_value == self.needs.sum():
             return FEASIBLE

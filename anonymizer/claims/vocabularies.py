@@ -22,7 +22,6 @@ from itertools import combinations
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
@@ -191,6 +190,8 @@ def _members(case: Case) -> csr_array | Verdict:
     several = np.searchsorted(owner, user, side="right") - first
     if (several == 1).all():
         return csr_array(own[first])
+    from scipy.sparse.csgraph import maximum_bipartite_matching  # loads half of scipy: no start waits for it
+
     share = np.repeat(np.arange(len(user)), several)
     vocabulary = np.arange(len(share)) - np.repeat(np.cumsum(several) - several - first, several)
     able = _able(_fitting(case, row[share], vocabulary, own))

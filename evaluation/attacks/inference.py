@@ -29,11 +29,12 @@ def inference(view: PublishedView, victims: Victims, known: csr_array, linked: L
     owned.data[:] = 1
     fresh = view.over_atoms(csr_array(owned - known), victims.profiles.terms)
     common = _hits(csr_array(view.whole[None, :]), np.zeros(len(victims), dtype=np.int64), view, told, fresh)
-    both = view.profiles.copy()
+    rows, place = np.unique(linked.picked, return_inverse=True)
+    alone = view.profiles_at(rows)
+    both = alone.copy()
     both.data = both.data * view.whole[both.indices]
-    guesses = [
-        _hits(by, one, view, told, fresh) for one in np.unique(linked.picked, axis=0) for by in (view.profiles, both)
-    ]
+    picks = np.unique(place.reshape(linked.picked.shape), axis=0)
+    guesses = [_hits(by, one, view, told, fresh) for one in picks for by in (alone, both)]
     return max((nothing, *((hits - common) / GUESSES for hits in guesses)), key=lambda gain: float(gain.sum()))
 
 

@@ -60,14 +60,17 @@ def link(
     chance = 1 / max(1, len(victims.profiles))
     if len(view.release) == 0:
         return Linkage(np.full(len(victims), chance), np.full((1, len(victims)), -1))
-    told = whole(view.over_atoms(known, victims.profiles.terms if terms is None else terms))
+    told = view.over_atoms(known, victims.profiles.terms if terms is None else terms)
+    used, place = np.unique(told.indices, return_inverse=True)
     held = whole(profiles_of(victims, assignment, len(view.release)))[:2]
     users = np.maximum(1, view.release.users).astype(np.int64)
-    start, profile, ratio = whole(view.holders)
+    start, profile, ratio = whole(view.holders_of(used))
+    said = told.indptr.astype(np.int64), place.astype(np.int64), told.data.astype(np.float64)
     tries = []
     for smoothing in SMOOTHINGS:
-        given = [*told, start, profile, speech(ratio, smoothing), *held, users, chance]
-        success, picked = in_blocks(len(victims), _link, given, progress)
+        success, picked = in_blocks(
+            len(victims), _link, [*said, start, profile, speech(ratio, smoothing), *held, users, chance], progress
+        )
         tries.append((smoothing, success, picked.astype(np.int64)))
     tries.sort(key=lambda one: -float(one[1].sum()))
     return Linkage(tries[0][1], np.stack([picked for _, _, picked in tries]), tries[0][0])
@@ -87,7 +90,11 @@ def in_blocks(
 
 def whole(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A sparse matrix as compiled code takes it: where rows start, the columns, and the values."""
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64)
+    return (
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int64),
+        matrix.data.astype(np.float64, copy=False),  # the largest there is: nothing writes into it
+    )
 
 
 @njit(cache=True)

@@ -100,10 +100,11 @@ class _Said:
 def _said_of(terms: list[str], view: PublishedView) -> _Said:
     atoms, atom = np.unique(view.atoms.of(terms), return_inverse=True)
     none = int(len(atoms) > 0 and atoms[0] < 0)  # -1 comes first
-    held = csr_array(csr_array(view.profiles[:, atoms[none:]]).T)
-    different = [np.unique(held.data[a:b], return_inverse=True) for a, b in pairwise(held.indptr.tolist())]
-    which = np.concatenate([np.empty(0, dtype=np.int32), *(place.astype(np.int32) for _, place in different)])
-    of_atom = [np.empty(0)] * none + [values for values, _ in different]
+    held = view.likely(atoms[none:])
+    which, of_atom = np.empty(held.nnz, dtype=np.int32), [np.empty(0)] * none
+    for a, b in pairwise(held.indptr.tolist()):
+        values, which[a:b] = np.unique(held.data[a:b], return_inverse=True)
+        of_atom.append(values)
     value = [of_atom[a] for a in atom.tolist()]
     start = np.concatenate([[0], np.cumsum([len(values) for values in value])]).astype(np.int64)
     return _Said(atom - none, *whole(held)[:2], which, start, np.concatenate([np.empty(0), *value]))
@@ -122,10 +123,14 @@ def attack_streams(streams: Streams, victims: Victims, known: csr_array, progres
     tries: dict[float, list[np.ndarray]] = {share: [] for share in QUERY_SHARES}
     for share in QUERY_SHARES:
         background = np.maximum(share * asked + (1 - share) * published, _LEAST)
-        ratio = (1 - share) * said.value / np.repeat(background, np.diff(said.value_start))
+        ratio = (1 - share) * said.value
+        ratio /= np.repeat(background, np.diff(said.value_start))  # in its place: there may be hundreds of millions
         for smoothing in SMOOTHINGS:
-            settings = [ratio, speech(ratio, smoothing), background, share, (1 - smoothing) / smoothing, chance]
-            tries[share].append(in_blocks(len(victims), _find_stream, [*given, *settings], progress)[0])
+            settings = [background, share, (1 - smoothing) / smoothing, chance]
+            asking = [*given, ratio, speech(ratio, smoothing), *settings]
+            tries[share].append(in_blocks(len(victims), _find_stream, asking, progress)[0])
+            del asking  # before the next is made
+        del ratio
     return Served(_strongest([one for share in QUERY_SHARES for one in tries[share]]), _strongest(tries[1.0]))
 
 

@@ -28,8 +28,10 @@ def singled_out_at(view: PublishedView, victims: Victims, most: int = max(KNOWN)
     if len(view.release) == 0:
         return np.full(len(victims), NEVER)
     used, place = np.unique(term, return_inverse=True)
-    atom = view.atoms.of([victims.profiles.terms[t] for t in used])[place]
-    return np.asarray(_alone_from(start, atom, *whole(view.holders), len(view.release)))
+    atoms, atom = np.unique(view.atoms.of([victims.profiles.terms[t] for t in used]), return_inverse=True)
+    none = int(len(atoms) > 0 and atoms[0] < 0)  # -1 comes first
+    holders = whole(view.holders_of(atoms[none:]))
+    return np.asarray(_alone_from(start, (atom - none)[place], *holders, len(view.release)))
 
 
 @njit(cache=True)

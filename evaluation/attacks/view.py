@@ -15,11 +15,13 @@ from shoal.evaluation.attacks.atoms import Atoms, find_atoms
 # profile that lacks a known term falls behind all that have it: the posterior where profiles leave nothing out.
 SMOOTHINGS = (1e-9, 0.001, 0.1, 0.5, 0.9)
 SMOOTHING = 0.1  # of an attacker who sees one victim only, and cannot try
+_FEW = 5_000_000  # entries of a matrix that is kept whole; of a larger one parts are made when they are asked for
 
 
 def speech(ratio: np.ndarray, smoothing: float) -> np.ndarray:
     """How much a term speaks for what holds it `ratio` times as likely as the whole does, as a logarithm."""
-    return np.log1p((1 - smoothing) / smoothing * ratio)
+    told = (1 - smoothing) / smoothing * ratio
+    return np.asarray(np.log1p(told, out=told))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +38,28 @@ class PublishedView:
     @cached_property
     def profiles(self) -> csr_array:
         """Profiles x atoms: P(t | profile) of each term t of an atom."""
-        total = np.asarray(self.release.weights.sum(axis=1)).ravel()
-        matrix = csr_array(self.release.weights @ self.atoms.spread)
-        matrix.data = matrix.data / np.repeat(np.where(total > 0, total, 1.0), np.diff(matrix.indptr))
+        return self._shares(self.release.weights, self.atoms.spread)
+
+    def profiles_at(self, rows: np.ndarray) -> csr_array:
+        """The same of some profiles."""
+        return self.profiles[rows] if self._is_small else self._shares(self.release.weights[rows], self.atoms.spread)
+
+    def likely(self, atoms: np.ndarray) -> csr_array:
+        """Some atoms x profiles: P(t | profile) of each term t of an atom."""
+        return csr_array(self._shares(self.release.weights, self.atoms.spread[:, atoms]).T)
+
+    @staticmethod
+    def _shares(weights: csr_array, spread: csr_array) -> csr_array:
+        total = np.asarray(weights.sum(axis=1)).ravel()
+        matrix = csr_array(weights @ spread)
+        matrix.data /= np.repeat(np.where(total > 0, total, 1.0), np.diff(matrix.indptr))
         return matrix
+
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether all atoms of all profiles are few. Labels near the root stand in most profiles, for most atoms."""
+        atoms = np.diff(self.atoms.spread.indptr).astype(np.int64)
+        return int(atoms[self.release.weights.indices].sum()) <= _FEW
 
     @cached_property
     def whole(self) -> np.ndarray:
@@ -53,6 +73,14 @@ class PublishedView:
         matrix = self.profiles.copy()
         matrix.data = matrix.data / np.maximum(self.whole, 1e-200)[matrix.indices]
         return csr_array(matrix.T)
+
+    def holders_of(self, atoms: np.ndarray) -> csr_array:
+        """Some atoms x profiles, of the same."""
+        if self._is_small:
+            return csr_array(self.holders[atoms])
+        matrix = self.likely(atoms)
+        matrix.data /= np.repeat(np.maximum(self.whole[atoms], 1e-200), np.diff(matrix.indptr))
+        return matrix
 
     def speaks(self, smoothing: float = SMOOTHING) -> csr_array:
         """Atoms x profiles: how much a known term speaks for a profile, as a logarithm; 0 where the profile lacks it.

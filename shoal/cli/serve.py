@@ -20,7 +20,7 @@ from shoal.webapp.core.settings import Settings, is_local
 
 
 def run(options: argparse.Namespace) -> None:
-    gc.disable()  # nothing that a start makes is garbage; the processes that answer look for it again
+    gc.disable()  # as little is garbage of what a start makes; the processes that answer look for it again
     choose_engine(options)
     refuse_taken_port(options.host, options.port)
     settings = settings_of(options)

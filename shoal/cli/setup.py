@@ -3,7 +3,7 @@
 import argparse
 
 from shoal.cli.options import choose_engine
-from shoal.corpus.knowledge.wordnet import load_wordnet
+from shoal.corpus.knowledge.wordnet import bring_wordnet
 from shoal.corpus.logs import load_log
 from shoal.corpus.progress import bar
 from shoal.corpus.querylog import counted
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> None:
 def set_up(settings: Settings, *, instance: bool = False) -> None:
     """Everything that takes long and can be kept: data, index, vectors, log, and the first release of an instance."""
     with bar() as progress:
-        load_wordnet()
+        bring_wordnet(progress)
         index = index_for(settings.corpus_source, progress)
         log, rejected = load_log(settings.log_source, progress=progress)
         if instance:
@@ -34,7 +34,8 @@ def set_up(settings: Settings, *, instance: bool = False) -> None:
             from shoal.webapp.core.serving import as_served
 
             database = open_database(settings)
-            open_releases(settings, database, served_log(database, settings.log_source, progress), index, progress)
+            served = served_log(database, settings.log_source, progress, log)
+            open_releases(settings, database, served, index, progress)
             chosen = as_served(database, settings)
             database.close()
     users = counted(len(log.users), "simulated user" if log.people == "simulated" else "user")

@@ -6,10 +6,12 @@ import sys
 import time
 from pathlib import Path
 
+import jinja2
 import pytest
 
 from shoal.cli.serve import Beside
 from shoal.corpus.errors import Conflict
+from shoal.webapp.core.server import KeptTemplates
 
 
 def test_what_is_done_beside_is_done_when_it_was_waited_for(tmp_path: Path) -> None:
@@ -57,4 +59,35 @@ def test_what_the_processes_of_a_server_are_forked_from_has_opened_nothing_and_w
         [sys.executable, "-P", "-c", _LOOK, str(instance)], capture_output=True, text=True, check=True
     )
     assert not [name for name in ended.stdout.split() if name.startswith("polars-") and name[7:].isdigit()]
-    assert not instance.exists()
+    assert [path.name for path in instance.iterdir()] == ["templates"]
+
+
+def page(folder: Path, source: str) -> jinja2.Template:
+    pages = jinja2.Environment(loader=jinja2.DictLoader({"page": source}), bytecode_cache=KeptTemplates(folder))
+    return pages.get_template("page")
+
+
+def test_a_template_is_compiled_once_and_again_when_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    compiling = jinja2.Environment._compile
+    monkeypatch.setattr(
+        jinja2.Environment, "_compile", lambda self, text, name: compiled.append(name) or compiling(self, text, name)
+    )
+    made = [page(tmp_path / "templates", source).render(of="1") for source in ("{{ of }}", "{{ of }}", "{{ of }}2")]
+    assert (made, len(compiled)) == (["1", "1", "12"], 2)
+
+
+def test_what_is_around_templates_is_a_reason_to_compile_them_again(tmp_path: Path) -> None:
+    one, other = KeptTemplates(tmp_path), KeptTemplates(tmp_path)
+    assert one.get_source_checksum("{{ of }}") == other.get_source_checksum("{{ of }}")
+    other._around = "other filters"
+    assert one.get_source_checksum("{{ of }}") != other.get_source_checksum("{{ of }}")
+
+
+@pytest.mark.parametrize("kept", ["nowhere/templates", "broken"])
+def test_templates_that_cannot_be_kept_or_read_again_are_compiled(tmp_path: Path, kept: str) -> None:
+    if kept == "broken":
+        page(tmp_path / kept, "{{ of }}")
+        for path in (tmp_path / kept).iterdir():
+            path.write_bytes(path.read_bytes()[:-5])
+    assert page(tmp_path / kept, "{{ of }}").render(of="1") == "1"

@@ -50,15 +50,17 @@ class ServedLog:
     read: Callable[[], QueryLog]
 
 
-def served_log(database: Database, name_or_path: str, progress: Progress = silent) -> ServedLog:
-    """The log of that name or path. A server that finds one of real people entered already does not read it."""
+def served_log(
+    database: Database, name_or_path: str, progress: Progress = silent, log: QueryLog | None = None
+) -> ServedLog:
+    """The log of that name or path, read unless it is given. One of real people that was entered already is not."""
     path = Path(name_or_path)
     source = str(path.resolve()) if path.is_file() else name_or_path
     people = people_of(name_or_path, progress)
     if people == "real" and (digest := _known_digest(database, source)):
         return ServedLog(path.name, source, people, digest, True, lambda: load_log(name_or_path)[0])
-    log, _ = load_log(name_or_path, progress=progress)
-    return ServedLog(path.name, source, people, log.digest(), False, lambda: log)
+    known = load_log(name_or_path, progress=progress)[0] if log is None else log
+    return ServedLog(path.name, source, people, known.digest(), False, lambda: known)
 
 
 def _known_digest(database: Database, source: str) -> str | None:

@@ -1,10 +1,15 @@
 """How is the application served? By gunicorn, in processes that are forked when all is imported and nothing opened."""
 
 import gc
+import hashlib
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
 
 from apiflask import APIFlask
 from flask import Flask
 from gunicorn.app.base import BaseApplication
+from jinja2.bccache import Bucket, FileSystemBytecodeCache
 from werkzeug.test import create_environ
 
 from shoal.anonymizer.claims import verifiers
@@ -61,12 +66,35 @@ class Server(BaseApplication):
 
 
 def assembled(settings: Settings) -> APIFlask:
-    """What all workers share: methods, routes and templates. It opens nothing and starts no thread: see `Beside`."""
+    """What all workers share: methods, routes and templates. It opens no data and starts no thread: see `Beside`."""
     methods(), verifiers()
     app = assemble(settings)
+    settings.protect_folder()
+    app.jinja_env.bytecode_cache = KeptTemplates(settings.instance / "templates")
     for name in app.jinja_env.list_templates(filter_func=_is_of_searchers):
         app.jinja_env.get_template(name)
     return app
+
+
+class KeptTemplates(FileSystemBytecodeCache):
+    """What templates were compiled to at an earlier start, in the folder that nobody else can write to.
+
+    They are compiled anew when they change, or what is around them: what a filter says may be compiled in.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        super().__init__(str(folder))
+        files = [(path.name, path.read_bytes()) for path in sorted(Path(__file__).parent.glob("*.py"))]
+        self._around = hashlib.sha256(repr([version("jinja2"), files]).encode()).hexdigest()
+
+    def get_source_checksum(self, source: str) -> str:
+        return super().get_source_checksum(self._around + source)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):  # a full disk is no reason to show nothing
+            super().dump_bytecode(bucket)
 
 
 def _is_of_searchers(template: str) -> bool:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from shoal.anonymizer.distinct_queries import DistinctQueries
 from shoal.anonymizer.methods.affinity.classes import AffinityClasses
@@ -114,6 +113,8 @@ def _scratch(queries: DistinctQueries, classes: AffinityClasses, v_max: int) -> 
 
 def _queries_of_component(graph: AffinityGraph, size: np.ndarray) -> np.ndarray:
     """How many queries are in the component of each class."""
+    from scipy.sparse.csgraph import connected_components  # loads half of scipy: no start waits for it
+
     ones = np.ones(len(graph.neighbour), dtype=np.int8)
     matrix = csr_array((ones, graph.neighbour, graph.start), shape=(len(size), len(size)))
     number, component = connected_components(matrix, directed=False)

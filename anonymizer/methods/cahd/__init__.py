@@ -6,7 +6,6 @@ Fard, 2010, section 2.4, Algorithm 2.2.
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, Suppressed
 from shoal.anonymizer.distinct_queries import only_columns
@@ -105,6 +104,8 @@ def band_order(public: csr_array) -> np.ndarray:
     the rarest terms enter it, as many as make PAIRS_PER_USER pairs per user together (all of them on a small log):
     they are those that tell who is like whom, and the product grows with the users, not with their square.
     """
+    from scipy.sparse.csgraph import reverse_cuthill_mckee  # loads half of scipy: no start waits for it
+
     users = public.shape[0]
     holders = np.bincount(public.indices, minlength=public.shape[1])
     rarest = np.argsort(holders, kind="stable")

@@ -1,6 +1,6 @@
 """Which terms tell a sensitive one? Rules that are too sure, by the size of what is known, and SuppressControl."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ from shoal.corpus.progress import Progress
 SETS_PER_BLOCK = 20_000  # between two calls of progress
 MOST_SETS = 20_000_000  # of terms that are looked at, and of rules that are too sure: a few gigabytes
 MOST_CLOSED_SETS = 20_000
+SAMPLE = 5_000  # sets that tell how many will come of all
+CLEAR = 1.25  # times the most: what a sample says is so many is too many for sure
 
 
 class Bound(NamedTuple):
@@ -54,6 +56,7 @@ def wider_sets(known: Holders, sets: np.ndarray, size: int, fixed: int, progress
     while sets.shape[1] < size:
         mark = np.zeros(len(known.user_start) - 1, dtype=np.bool_)
         wider = [np.empty(0, dtype=np.int64)]
+        _refuse_clear(sets, lambda some: supersets(some, known, fixed, mark, MOST_SETS))  # noqa: B023
         for block in _blocks(sets, progress, "putting terms together"):
             wider.append(supersets(block, known, fixed, mark, MOST_SETS))
             _refuse_too_many(sum(map(len, wider)) // (sets.shape[1] + 1))
@@ -65,6 +68,7 @@ def _sure_rules(known: Holders, bound: Bound, antecedents: np.ndarray, progress:
     """The rules with these antecedents that are too sure: rows of the antecedent and of what it tells."""
     tally = np.zeros(len(known.user_start) - 1, dtype=np.int64)
     found = [np.empty(0, dtype=np.int64)]
+    _refuse_clear(antecedents, lambda some: rules_of(some, known, bound, tally, MOST_SETS))
     for block in _blocks(antecedents, progress, "counting what terms tell"):
         found.append(rules_of(block, known, bound, tally, MOST_SETS))
         _refuse_too_many(sum(map(len, found)) // (antecedents.shape[1] + 1))
@@ -75,6 +79,14 @@ def _blocks(sets: np.ndarray, progress: Progress, stage: str) -> Iterator[np.nda
     for begin in range(0, len(sets), SETS_PER_BLOCK):
         progress(begin, len(sets), stage)
         yield sets[begin : begin + SETS_PER_BLOCK]
+
+
+def _refuse_clear(sets: np.ndarray, wider: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Refuse before most of the work what some of the sets already say is clearly too much; others are counted."""
+    if len(sets) > SAMPLE:
+        some = sets[np.random.default_rng(0).integers(len(sets), size=SAMPLE)]
+        found = len(wider(some)) / (sets.shape[1] + 1)
+        _refuse_too_many(int(found * len(sets) / SAMPLE / CLEAR))
 
 
 def _refuse_too_many(many: int) -> None:

@@ -1,5 +1,5 @@
 """How do simulated users come about? Topics of a corpus, people with interests, and the queries they type."""
 
-from shoal.corpus.people.simulated.log import SimulatedLog, default_log, simulate_log, write_log
+from shoal.corpus.people.simulated.log import SimulatedLog, simulate_log, write_log
 
-__all__ = ["SimulatedLog", "default_log", "simulate_log", "write_log"]
+__all__ = ["SimulatedLog", "simulate_log", "write_log"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.corpus.documents import Documents, load_documents
+from shoal.corpus.documents import Documents
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs.aol import heading
 from shoal.corpus.people.calibration import AOL_QUERIES_PER_USER
@@ -19,13 +19,10 @@ from shoal.corpus.people.simulated.queries import draw_queries
 from shoal.corpus.people.simulated.web_queries import borrow
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog, factorize, log_from_codes
-from shoal.corpus.store.fetch import data_set
-from shoal.corpus.store.folders import cache_folder
 
 _FIRST_ID = 142  # AOL's smallest; its ids go up to 25 million, about 38 apart
 _APART = 38
 _BLOCK = 500_000  # events
-_VERSION = 2  # of what default_log leaves in the cache; raise it when the same seed gives another file
 
 
 @dataclass(frozen=True)
@@ -109,17 +106,6 @@ def write_log(log: SimulatedLog, path: str | Path, progress: Progress = silent) 
             os.unlink(file.name)
             raise
     progress(len(log), len(log), "writing the log")
-
-
-def default_log(name: str, users: int = 1_000, progress: Progress = silent) -> Path:
-    """The log of simulated users over a data set's documents: made once, then kept. Its name says what it is."""
-    version = f"{data_set(name).version}-{_VERSION}"
-    path = cache_folder() / "logs" / f"simulated-users-{name}-{users}-{version}.tsv"
-    if not path.is_file():
-        log = simulate_log(load_documents(name, progress), users, progress=progress)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_log(log, path, progress)
-    return path
 
 
 def _rows(log: SimulatedLog, user: np.ndarray, low: int, high: int) -> pl.DataFrame:

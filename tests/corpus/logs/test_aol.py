@@ -5,13 +5,11 @@ import stat
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs import files as logfile
 from shoal.corpus.logs.aol import read_log
-from shoal.corpus.logs.codes import Distinct
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 
@@ -88,15 +86,6 @@ def test_users_whose_rows_are_scattered_are_put_together_and_no_click_is_named_w
     assert log.queries.gather(log.query).to_list() == ["c", "a", "b", "a"]
     assert (log.start.tolist(), log.click_event.tolist()) == ([0, 2, 4], [1, 1, 3])
     assert log.urls.gather(log.click_url).to_list() == ["u", "v", "u"]
-
-
-def test_strings_are_numbered_as_they_come_whatever_order_threads_met_them_in() -> None:
-    distinct = Distinct()
-    pl.Series(["c", "b"]).cast(distinct._kind)
-    for block in (["a", "b", "a"], ["c", "b"]):
-        distinct.add(pl.Series(block))
-    names, code = distinct.coded()
-    assert (names.to_list(), code.tolist()) == (["a", "b", "c"], [0, 1, 0, 2, 1])
 
 
 def test_bad_rows_are_kept_apart_with_their_line_and_reason(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymizer.base import Release
 from shoal.corpus.knowledge import Knowledge
+from shoal.evaluation.attacks import view
 from shoal.evaluation.attacks.view import PublishedView
 from tests.examples import examples
 
@@ -68,3 +70,19 @@ def test_atoms_say_what_walking_over_all_leaves_says(
     wanted = [[row.get(term, 0.0) for term in [*LEAVES, "zebra", "nothing"]] for row in expected]
     np.testing.assert_allclose(matrix, wanted, atol=1e-12)
     np.testing.assert_allclose(view.profiles @ view.atoms.size, np.ones(len(release)))
+
+
+def test_of_a_large_release_the_parts_are_those_of_the_whole(
+    food: Knowledge, release_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles = [({"Food": 8, "apple|beef": 2, "apple": 2}, ["a"]), ({"Meat": 1, "milk": 3}, ["b", "c"]), ({}, ["d"])]
+    release, _ = release_of(profiles)
+    small, large = PublishedView(release, food), PublishedView(release, food)
+    atoms = np.unique(small.atoms.of(["beef", "milk", "butter"]))
+    told = [(small.holders_of(atoms).toarray(), small.profiles_at(np.array([0, 2])).toarray())]
+    monkeypatch.setattr(view, "_FEW", 0)
+    told.append((large.holders_of(atoms).toarray(), large.profiles_at(np.array([0, 2])).toarray()))
+    np.testing.assert_array_equal(told[0][0], told[1][0])
+    np.testing.assert_array_equal(told[0][1], told[1][1])
+    assert not {"profiles", "holders"} & set(vars(large))
+    np.testing.assert_array_equal(small.holders.toarray()[atoms], told[1][0])

@@ -156,3 +156,17 @@ def test_a_log_that_is_too_large_for_any_is_refused(known: Knowledge, monkeypatc
     monkeypatch.setattr(rules, "MOST_SETS", 0)
     with pytest.raises(InputError, match="lower antecedent"):
         Uncertainty(known).run(log_from(TEXTS))
+
+
+@pytest.mark.parametrize("antecedent", [1, 2])
+def test_what_is_clearly_too_much_is_refused_by_a_few_sets(
+    known: Knowledge, monkeypatch: pytest.MonkeyPatch, antecedent: int
+) -> None:
+    monkeypatch.setattr(rules, "SAMPLE", 1)
+    made = Uncertainty(known, antecedent=antecedent).run(log_from(TEXTS))  # what is not too much is not refused
+    assert made.release.labels
+    monkeypatch.setattr(rules, "MOST_SETS", 0)
+    monkeypatch.setattr(rules, "CLEAR", 0.01)
+    monkeypatch.setattr(rules, "_blocks", lambda *_: pytest.fail("it was counted"))
+    with pytest.raises(InputError, match="lower antecedent"):
+        Uncertainty(known, antecedent=antecedent).run(log_from(TEXTS))

@@ -13,9 +13,10 @@ import pytest
 from shoal.corpus.documents import load_documents
 from shoal.corpus.documents.document import Document, Documents, in_columns
 from shoal.corpus.errors import Cancelled, InputError
+from shoal.corpus.logs import default_log
 from shoal.corpus.logs.aol import read_log
 from shoal.corpus.people.calibration import calibration
-from shoal.corpus.people.simulated import SimulatedLog, default_log, simulate_log, write_log
+from shoal.corpus.people.simulated import SimulatedLog, simulate_log, write_log
 from shoal.corpus.people.simulated.people import FIRST_SECOND, LAST_SECOND
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.store.fetch import bring
