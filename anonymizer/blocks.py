@@ -75,6 +75,11 @@ def need_blocks(info: MethodInfo) -> None:
         raise InputError(f"{info.id} cannot be run in blocks of users: {info.cluster}")
 
 
+def shown_by_blocks(info: MethodInfo) -> bool:
+    """Whether each block shows that what is promised is kept there; else it is counted over all of them."""
+    return info.cluster == "blocks" and info.unit != "query"
+
+
 def block_of_users(names: pl.Series, size: int) -> np.ndarray:
     """The block of each user: `size` of them after the other, in the order of their names' sha-256.
 

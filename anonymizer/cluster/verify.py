@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from shoal.anonymizer.base import Assignment, Claim, Release, Suppressed
-from shoal.anonymizer.blocks import digest_of
+from shoal.anonymizer.blocks import digest_of, shown_by_blocks
 from shoal.anonymizer.claims import Evidence, Verdict, broken, sentence, verify
 from shoal.anonymizer.cluster.log_rows import as_arrow
 from shoal.anonymizer.cluster.run import log_of_block, raise_first, rows_in_blocks
@@ -64,7 +64,7 @@ def _block_of(stored: StoredRelease) -> int:
     manifest, info = stored.manifest, find_method(stored.manifest.method).info
     if manifest.block is None:
         raise InputError("the release was not made in blocks: verify it on one machine, without --cluster")
-    if info.cluster != "blocks" or info.unit == "query" or manifest.blend is not None:
+    if not shown_by_blocks(info) or manifest.blend is not None:
         raise InputError(
             f"what {info.id} promises is counted over all users, which no worker sees: verify it without --cluster"
         )

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.anonymizer.base import Method
-from shoal.anonymizer.blocks import need_blocks
+from shoal.anonymizer.blocks import need_blocks, shown_by_blocks
 from shoal.anonymizer.claims import sentence
 from shoal.anonymizer.manifest import Manifest
-from shoal.anonymizer.registry import make_method
+from shoal.anonymizer.registry import find_method, make_method
 from shoal.anonymizer.release_files import write_release
 from shoal.cli.arguments import BLOCK
 from shoal.cli.options import knowledge_of, log_of, need_place, secrets_of, tell_read
@@ -120,7 +120,14 @@ def tell(options: argparse.Namespace, manifest: Manifest, more: Sequence[str] = 
     print(f"suppressed: {hidden}, {counted(manifest.suppressed.users, 'user')} left with nothing")
     for line in more:
         print(line)
-    given = f" --sensitive {options.sensitive}" if options.sensitive else ""
-    if isinstance(options.out, str):
-        given += f" --cluster {options.cluster}" + (f" --secrets {options.secrets}" if options.secrets else "")
-    print(f"to be checked by `shoal verify {options.out} --log {options.log}{given}`: {sentence(manifest.claim)}")
+    print(f"to be checked by `{_check(options, manifest)}`: {sentence(manifest.claim)}")
+
+
+def _check(options: argparse.Namespace, manifest: Manifest) -> str:
+    """The command that verifies the release: by the cluster, where each block shows that the promise is kept."""
+    by_cluster = options.cluster is not None and shown_by_blocks(find_method(manifest.method).info)
+    # What no block shows is verified on one machine, in a copy of the release with its secrets.
+    place = "FOLDER" if isinstance(options.out, str) and not by_cluster else options.out
+    given = {"--log": options.log, "--sensitive": options.sensitive, "--cluster": options.cluster if by_cluster else ""}
+    given["--secrets"] = options.secrets if by_cluster else None
+    return " ".join(["shoal", "verify", str(place), *(f"{name} {value}" for name, value in given.items() if value)])

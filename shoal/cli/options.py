@@ -93,6 +93,8 @@ def secrets_of(options: argparse.Namespace, place: str) -> Path:
 
 
 def log_of(options: argparse.Namespace, progress: Progress) -> tuple[QueryLog, Rejected]:
+    if "://" in options.log:
+        raise InputError(f"{options.log} is an address, which only a cluster reads: give --cluster with it, or a file")
     format = log_format(options.columns or "", options.encoding or "")
     return load_log(options.log, format=format, strict=options.strict, progress=progress)
 

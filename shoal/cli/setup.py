@@ -1,6 +1,7 @@
 """shoal setup: bring data, build taxonomy, vectors and index, and compile."""
 
 import argparse
+import shlex
 
 from shoal.cli.options import choose_engine
 from shoal.corpus.knowledge.wordnet import bring_wordnet
@@ -19,7 +20,14 @@ def run(options: argparse.Namespace) -> None:
     set_up(settings)
     with bar() as progress:
         compile_all(progress)
-    print(f"{settings.corpus_source} is ready. Now run: shoal serve --data {options.data}")
+    print(f"{settings.corpus_source} is ready. Now run: {serve_command(options)}")
+
+
+def serve_command(options: argparse.Namespace) -> str:
+    """What serves that which was set up: another corpus, log or engine would be set up anew."""
+    given = {"--data": options.data, "--corpus": options.corpus, "--log": options.log}
+    given |= {"--engine": "" if options.engine == "auto" else options.engine, "--url": options.url}
+    return shlex.join(["shoal", "serve", *(part for name, value in given.items() if value for part in (name, value))])
 
 
 def set_up(settings: Settings, *, instance: bool = False) -> None:

@@ -1,6 +1,7 @@
 """Is the set-up of a server done in a process of its own, and is nothing started before the server forks?"""
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -9,9 +10,26 @@ from pathlib import Path
 import jinja2
 import pytest
 
+from shoal.cli import make_parser
 from shoal.cli.serve import Beside
+from shoal.cli.setup import serve_command
 from shoal.corpus.errors import Conflict
 from shoal.webapp.core.server import KeptTemplates
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--data", "films"],
+        ["--corpus", "my docs.jsonl", "--log", "log.tsv"],
+        ["--corpus", "docs.jsonl", "--engine", "opensearch", "--url", "https://one:9200,https://two:9200"],
+    ],
+)
+def test_setup_ends_with_the_command_that_serves_what_was_set_up(given: list[str]) -> None:
+    parse = make_parser().parse_args
+    shoal, *command = shlex.split(serve_command(parse(["setup", *given])))
+    assert shoal == "shoal"
+    assert parse(command) == parse(["serve", *given])
 
 
 def test_what_is_done_beside_is_done_when_it_was_waited_for(tmp_path: Path) -> None:

@@ -179,10 +179,24 @@ def test_the_command_makes_a_release_by_a_cluster(
 ) -> None:
     given = ["--method", "equality", "--log", str(path), "--block", "20"]
     assert main(["anonymize", *given, "--cluster", cluster.url, "--out", str(tmp_path / "there")]) == 0
-    assert "60 users" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "60 users" in said
+    assert f"`shoal verify {tmp_path / 'there'} --log {path}`" in said  # without --cluster, which sees no sums
     assert main(["anonymize", *given, "--out", str(tmp_path / "here")]) == 0
     assert (tmp_path / "there/manifest.json").read_bytes() == (tmp_path / "here/manifest.json").read_bytes()
     assert main(["verify", str(tmp_path / "there"), "--log", str(path)]) == 0
+
+
+def test_what_a_command_made_is_checked_by_the_command_that_it_names(
+    cluster: StandaloneCluster, spark: Any, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, out = path.as_uri(), str(tmp_path / "release")
+    given = ["--cluster", cluster.url, "--log", address]
+    assert main(["anonymize", *given, "--method", "clump", "--block", "20", "--out", out]) == 0
+    _, command, _ = capsys.readouterr().out.split("`")
+    assert main(command.split()[1:]) == 0
+    assert main(["verify", out, "--log", address]) == 2
+    assert "which only a cluster reads" in capsys.readouterr().err
 
 
 def test_workers_run_the_python_of_the_command_whatever_is_first_on_the_path(path: Path, tmp_path: Path) -> None:

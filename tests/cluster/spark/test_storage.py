@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -29,7 +30,9 @@ def test_public_files_lie_at_the_storage_and_secrets_here(
     place, secrets, here = tmp_path / "storage/release", tmp_path / "ours", tmp_path / "here"
     made = ["--method", "token-hashing", "--block", "20"]
     assert shoal("anonymize", *made, "--out", place.as_uri(), "--secrets", str(secrets)) == 0
-    assert f"who has which profile stands in {secrets}" in capsys.readouterr().err
+    answer = capsys.readouterr()
+    assert f"who has which profile stands in {secrets}" in answer.err
+    assert f"shoal verify {place.as_uri()} --log {tmp_path / 'log.tsv'} --cluster " in answer.out
     assert main(["anonymize", *made, "--out", str(here), "--log", str(tmp_path / "log.tsv")]) == 0
     assert {path.name for path in place.iterdir()} == {path.name for path in here.iterdir()} - SECRET
     assert {path.name for path in secrets.iterdir()} == SECRET
@@ -58,6 +61,20 @@ def test_what_is_there_is_replaced_by_force_alone(
     (place / "manifest.json").unlink()
     assert shoal("anonymize", *made, "--force") == 2
     assert "is no release" in capsys.readouterr().err
+
+
+def test_what_no_block_shows_is_to_be_checked_in_a_folder(
+    shoal: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, secrets, folder = tmp_path / "storage/release", tmp_path / "ours", tmp_path / "FOLDER"
+    given = ["--method", "equality", "--block", "20", "--out", place.as_uri(), "--secrets", str(secrets)]
+    assert shoal("anonymize", *given) == 0
+    _, command, _ = capsys.readouterr().out.split("`")
+    assert command == f"shoal verify FOLDER --log {tmp_path / 'log.tsv'}"
+    folder.mkdir()
+    for file in (*place.iterdir(), *secrets.iterdir()):
+        copy(file, folder)
+    assert main(["verify", str(folder), "--log", str(tmp_path / "log.tsv")]) == 0
 
 
 def test_a_release_that_is_not_whole_there_is_told(
