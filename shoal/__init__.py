@@ -3,12 +3,7 @@
 In a notebook: read_log, anonymize, load, open_corpus, evaluate, score_run. What they cannot work with is an InputError.
 """
 
-import sys
-from collections.abc import Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import LazyLoader
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,24 +34,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__]
-
-
-class Later:
-    """Finds what others load and nobody asks anything of: it is loaded when somebody does.
-
-    scipy takes over every name of numpy, and so loads what compiles Fortran, a tenth of the time of a start.
-    """
-
-    names = frozenset({"numpy.f2py"})
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(name, path, target) if name in self.names else None
-        if spec is not None and spec.loader is not None:
-            spec.loader = LazyLoader(spec.loader)
-        return spec
-
-
-if not any(isinstance(finder, Later) for finder in sys.meta_path):
-    sys.meta_path.insert(0, Later())
