@@ -64,17 +64,19 @@ def no_rows() -> pl.DataFrame:
 def parse(block: Block, layout: Layout) -> Parsed:
     """The rows of a block of lines. Blank lines are neither good nor bad."""
     text, first, lines = block.text, block.first, block.lines
-    text = text.replace(b"\r\n", b"\n").removesuffix(b"\r") if b"\r" in text else text
+    if returns := b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+        returns = b"\r" in text
     if first == 1 and layout.has_heading:
         _, _, text = text.partition(b"\n")
         first, lines = 2, lines - 1
-    rows = _parse_clean(text, lines, layout) if layout.separator else None
+    rows = _parse_clean(text, lines, layout) if layout.separator and not returns else None
     return (rows, Rejected(no_rows())) if rows is not None else _parse_line_by_line(text, first, layout)
 
 
 def _parse_clean(text: bytes, lines: int, layout: Layout) -> pl.DataFrame | None:
     """The rows of a block that holds nothing but whole rows with a time, by the fast reader; None for any other."""
-    if b"\r" in text or not text or (layout.quoted and b"\t" in text):
+    if not text or (layout.quoted and b"\t" in text):
         return None
     held = sum(not name.startswith(PEOPLE_HEADING) for name in layout.columns.names)
     schema: dict[str, type[pl.DataType]] = {str(place): pl.String for place in range(held)}
