@@ -3,9 +3,11 @@
 import numpy as np
 
 from shoal.corpus.errors import InputError
+from shoal.evaluation.attacks.replayed import replay
 from shoal.evaluation.attacks.reruns import FAKES, Rerun, link_releases, membership, planted
 from shoal.evaluation.attacks.server import Served, attack_streams, see_streams
 from shoal.evaluation.attacks.singling_out import seen_query, terms_alone
+from shoal.evaluation.attacks.spoken import LINKED
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.linkage import CHOSEN
 from shoal.evaluation.measures.release import MeasuredRelease
@@ -35,6 +37,12 @@ def _server(measured: MeasuredRelease, s: int) -> np.ndarray | None:
 
 def _queries_only(measured: MeasuredRelease, s: int) -> np.ndarray | None:
     return served.queries if (served := measured.once(_attacked, s)) else None
+
+
+def _replayed(measured: MeasuredRelease, m: int) -> np.ndarray | None:
+    if measured.heard is None or not len(measured.victims):
+        return None
+    return replay(measured.heard, measured.victims, measured.known(m), measured.progress)
 
 
 def _terms_alone(measured: MeasuredRelease) -> float | None:
@@ -108,6 +116,25 @@ queries_only = ReleaseMeasure(
     parameter="s",
     interval=True,
     compute=_queries_only,
+)
+replayed = ReleaseMeasure(
+    name="replayed",
+    title="Found by {m} terms and replayed devices",
+    says="The share of people whom an attacker finds who asks what a device with {m} of their terms as the profile "
+    "would have said at their searches.",
+    formula=f"of methods whose devices say words of menus: of up to {LINKED} linked searches of each user the attacker "
+    "has queries, menus and words, and takes the user whose words are likeliest from a device that ranks candidates by "
+    "the {m} known terms (a word is the likelier the better its page; the table of epsilon where there is one): [it is "
+    "the victim] / users that tie; of attackers who differ in how much likelier, in everyone's average beside the "
+    "terms and in comparing with other victims the strongest",
+    heading="linkability",
+    better="lower",
+    low=0,
+    high=1,
+    unit="share",
+    at=(CHOSEN,),
+    interval=True,
+    compute=_replayed,
 )
 alone_with_a_term = ReleaseMeasure(
     name="terms_alone",

@@ -15,6 +15,7 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.attacks.inversion import invert, read_by
 from shoal.evaluation.attacks.linkage import Linkage, link
+from shoal.evaluation.attacks.replayed import Overheard
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
 from shoal.evaluation.measures.base import Column, CostMeasure, ReleaseMeasure
@@ -40,6 +41,7 @@ class MeasuredRelease:
     later_log: QueryLog | None = None  # what the same users asked later
     method: Method | None = None  # for the measures that run it once more
     progress: Progress = silent
+    heard: Overheard | None = None  # what devices said at searches, where they choose from menus
     _made: dict[Any, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

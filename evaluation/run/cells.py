@@ -18,6 +18,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.searches import Blend
+from shoal.evaluation.attacks.replayed import Overheard, overhear
 from shoal.evaluation.attacks.spoken import spoken
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting
@@ -112,8 +113,8 @@ class Laboratory:
             start = time.perf_counter()
             made = method.run(self.workload.train, profiles=self.profiles, seed=seed, progress=progress)
             seconds = time.perf_counter() - start
-        scores, seen = self._scores(made, method, setting, seed)
-        measured = self._measures(seen, method, seed, progress)
+        scores, seen, heard = self._scores(made, method, setting, seed)
+        measured = self._measures(seen, heard, method, seed, progress)
         return Cell(scores, measured, seconds, memory.megabytes, time.perf_counter() - start)
 
     def _warm_up(self, method: Method, progress: Progress) -> None:
@@ -145,10 +146,10 @@ class Laboratory:
 
     def _scores(
         self, made: Anonymized, method: Method, setting: Setting, seed: int
-    ) -> tuple[dict[str, np.ndarray], Anonymized]:
-        """The scores of each person, and what is seen of people: what is published, or was said at the searches."""
+    ) -> tuple[dict[str, np.ndarray], Anonymized, Overheard | None]:
+        """The scores of each person, what is seen of people (what is published, or was said), and where it was said."""
         if not self.workload.truths:  # nobody asks anything
-            return {}, made
+            return {}, made, None
         trial = self.trial.trial
         devices = trial.devices(method, made.release, made.assignment, seed)
         cosine = trial.cosines(method, made.release, made.assignment, seed, devices)
@@ -158,7 +159,8 @@ class Laboratory:
         if self.keep_orders:  # of up to 100 candidates, so that a byte holds each
             orders = {name: best_first(scores).astype(np.uint8) for name, scores in given.items()}
             write_arrays(self._orders_path(setting, seed), **orders)
-        return self._scored(given), spoken(made, devices, self.workload.train.users)
+        heard = overhear(method, made.release, trial, devices)
+        return self._scored(given), spoken(made, devices, self.workload.train.users), heard
 
     def _scored(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Every measure of what people get by the profile alone, and of how they are served."""
@@ -178,14 +180,16 @@ class Laboratory:
         except InputError:
             return None
 
-    def _measures(self, made: Anonymized, method: Method, seed: int, progress: Progress) -> Measurements:
+    def _measures(
+        self, made: Anonymized, heard: Overheard | None, method: Method, seed: int, progress: Progress
+    ) -> Measurements:
         """Attacks on the release and its utility: all, or those that are wanted."""
         wanted = [name for name in columns_of(ReleaseMeasure) if name in self.experiment.measures]
         if self.experiment.measures and not wanted:
             return NOTHING
         measured = MeasuredRelease(
             made.release, made.assignment, self.workload.train, self.knowledge, seed, self.experiment.victims,
-            made.claim, made.suppressed, self.workload.test, method, progress,
+            made.claim, made.suppressed, self.workload.test, method, progress, heard,
         )  # fmt: skip
         return take_measures(measured, wanted)
 

@@ -5,7 +5,7 @@ The device's side of Murmur. Randomized response over the words of the menu and 
 true one has the probability e^eps / (e^eps + m), every other 1 / (e^eps + m).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import exp
 from random import Random
 
@@ -22,11 +22,21 @@ _PARTS = np.array([2520 // rank for rank in range(1, PAGE + 1)])
 
 def answer(menu: Menu, query: str, device: Device, epsilon: float | None, words: int) -> str:
     """What is said to a query; what was said to it before, where it was asked before."""
-    asked = " ".join(query.lower().split())
+    asked = as_asked(query)
     if asked not in device.said:
         options, best = choices(menu, device, words)
         device.said[asked] = best if epsilon is None else randomized(best, options, epsilon, device.random)
     return device.said[asked]
+
+
+def as_asked(query: str) -> str:
+    """What a query is remembered by: neither case nor spaces make it another."""
+    return " ".join(query.lower().split())
+
+
+def open_words(menu: Menu, said: Collection[str], words: int) -> np.ndarray:
+    """Which words of a menu may be said after these different ones."""
+    return np.array([len(said) < words or word in said for word in menu.words], dtype=bool)
 
 
 def choices(menu: Menu, device: Device, words: int) -> tuple[list[str], str]:
@@ -36,7 +46,7 @@ def choices(menu: Menu, device: Device, words: int) -> tuple[list[str], str]:
     that a crafted menu repeats is one answer: else the others would be likelier for those whose best word it is.
     """
     said = {word for word in device.said.values() if word != NONE}
-    open_to = np.array([len(said) < words or word in said for word in menu.words], dtype=bool)
+    open_to = open_words(menu, said, words)
     worth = np.where(open_to, gains(menu, device.own), 0)
     options = [word for word, may in zip(menu.words, open_to.tolist(), strict=True) if may]
     best = menu.words[int(worth.argmax())] if len(menu) and worth.max() > 0 else NONE
