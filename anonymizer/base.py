@@ -12,13 +12,13 @@ from scipy.sparse import csr_array, vstack
 
 from shoal.anonymizer.parameters import Parameter, Parameters, Value, check_settings
 from shoal.corpus.errors import InputError
-from shoal.corpus.keyed_hash import HashKey
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.searches import Blend, Device, Search
+from shoal.corpus.tokens import HashKey
 
 Family = Literal["group", "generalize", "suppress", "hash", "split", "noise", "device", "none"]
 FAMILIES: dict[Family, str] = {

@@ -16,7 +16,7 @@ from shoal.anonymizer.parameters import Value
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.dictionary import DICTIONARIES
+from shoal.corpus.knowledge.taxonomy import DICTIONARIES
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.version import VERSION
 

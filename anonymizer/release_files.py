@@ -50,9 +50,9 @@ from shoal.anonymizer.manifest import (
 from shoal.anonymizer.publish import pseudonyms
 from shoal.anonymizer.registry import find_method
 from shoal.corpus.errors import InputError
-from shoal.corpus.keyed_hash import HashKey, read_key
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.tokens import HashKey, read_key
 
 ASSIGNMENT = "assignment.tsv"
 KEY = "key.txt"

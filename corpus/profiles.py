@@ -14,7 +14,7 @@ from shoal.corpus.querylog import QueryLog
 from shoal.corpus.tokens import Tokens
 
 if TYPE_CHECKING:
-    from shoal.corpus.knowledge.dictionary import Dictionary
+    from shoal.corpus.knowledge.taxonomy import Dictionary
 
 T = TypeVar("T")
 _DICTIONARIES = 3  # of one log, those by which something is kept

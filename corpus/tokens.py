@@ -1,10 +1,16 @@
-"""What is a term? The one tokenizer: lower-cased runs of letters and digits, with inner hyphens and apostrophes."""
+"""What is a term? The one tokenizer: lower-cased runs of letters and digits, with inner hyphens and apostrophes.
 
+Hashed words: HMAC-SHA-256 under a key that the searching server holds, and readers of a release do not.
+"""
+
+import hmac
 import re
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+
+from shoal.corpus.errors import InputError
 
 # Python's [^\W_] and Rust's [\p{L}\p{N}] are the same characters: what str.isalnum() accepts.
 TERM_PATTERN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
@@ -52,3 +58,31 @@ def number_strings(lists: pl.Series) -> Tokens:
     vocabulary = flat.unique().sort()
     codes = flat.replace_strict(vocabulary, np.arange(len(vocabulary), dtype=np.int32), return_dtype=pl.Int32)
     return Tokens(vocabulary.to_list(), start, codes.to_numpy().astype(np.int32))
+
+
+SECRET_BYTES = 32
+_WRITTEN = re.compile(r"([1-9][0-9]{0,2}) ([0-9a-f]{64})\n")
+
+
+@dataclass(frozen=True)
+class HashKey:
+    """A key, and how many bits of a hash are published."""
+
+    secret: bytes
+    bits: int
+
+    def hashed(self, word: str) -> str:
+        """The first bits of the word's hash, as hexadecimal digits."""
+        full = int.from_bytes(hmac.digest(self.secret, word.encode(), "sha256"))
+        return f"{full >> (256 - self.bits):0{-(-self.bits // 4)}x}"
+
+    def text(self) -> str:
+        """As it stands in its file."""
+        return f"{self.bits} {self.secret.hex()}\n"
+
+
+def read_key(text: str) -> HashKey:
+    found = _WRITTEN.fullmatch(text)
+    if found is None or int(found[1]) > 256:
+        raise InputError("the key of a release is no number of bits and 64 hexadecimal digits: make the release again")
+    return HashKey(bytes.fromhex(found[2]), int(found[1]))

@@ -5,8 +5,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from shoal.corpus.version import VERSION
-from shoal.manual import links_within, write_pages
-from shoal.manual.site import without_inline_code
+from shoal.manual import links_within, without_inline_code, write_pages
 
 HERE = Path(__file__).parent
 write_pages(HERE)

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from shoal.corpus.keyed_hash import HashKey
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.searches import Search
-from shoal.corpus.tokens import STOP_WORDS
+from shoal.corpus.tokens import STOP_WORDS, HashKey
 from shoal.search.analysis import Analysis
 from shoal.search.lexicon import Lexicon
 

@@ -21,13 +21,13 @@ from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import StoredRelease, read_release, write_release
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.errors import InputError
-from shoal.corpus.keyed_hash import HashKey
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import LogFormat, Rejected, load_log, log_of_frame
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress, bar
 from shoal.corpus.querylog import QueryLog, counted, find_user
 from shoal.corpus.searches import Blend, Chooser, Device
+from shoal.corpus.tokens import HashKey
 from shoal.search.index import Index
 from shoal.search.personal import Average
 from shoal.search.vectors import own_profiles, profile_space

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from shoal.corpus.documents.document import Document, Documents, in_columns
-from shoal.corpus.documents.files import read_json_lines
-from shoal.corpus.documents.readers import read_films, read_news, read_reuters
+from shoal.corpus.documents.readers import read_films, read_json_lines, read_news, read_reuters
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.store.datasets import CORPORA, DATA_SETS

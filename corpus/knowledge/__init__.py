@@ -8,11 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from shoal.corpus.errors import InputError
-from shoal.corpus.knowledge.dictionary import Dictionary, dictionary
-from shoal.corpus.knowledge.directory import SenseDirectory, TopicDirectory
-from shoal.corpus.knowledge.directory_files import directory_digest, read_directory
+from shoal.corpus.knowledge.directory import SenseDirectory, TopicDirectory, directory_digest, read_directory
 from shoal.corpus.knowledge.sensitive import OURS, SensitiveTerms, read_sensitive
-from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_members, is_bag, read_taxonomy, wordnet_taxonomy
+from shoal.corpus.knowledge.taxonomy import (
+    Dictionary,
+    Taxonomy,
+    bag_members,
+    dictionary,
+    is_bag,
+    read_taxonomy,
+    wordnet_taxonomy,
+)
 from shoal.corpus.knowledge.wordnet import Hypernyms, load_wordnet
 from shoal.corpus.tokens import STOP_WORDS
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.corpus.errors import InputError
-from shoal.corpus.knowledge.dictionary import Dictionary
-from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.knowledge.taxonomy import Dictionary, Taxonomy
 from shoal.corpus.tokens import tokenize
 
 if TYPE_CHECKING:

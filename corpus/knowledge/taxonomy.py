@@ -1,15 +1,20 @@
-"""Which term is a kind of which? A rooted tree from WordNet or a file; what a node or a bag a|b|c stands for."""
+"""Which term is a kind of which? A rooted tree from WordNet or a file; what a node or a bag a|b|c stands for.
+
+Which tokens are terms? Dictionaries: WordNet's nouns, the leaves of a taxonomy file, or any token.
+"""
 
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.wordnet import WordNet, load_wordnet
+from shoal.corpus.tokens import STOP_WORDS
 
 _BETWEEN = "|"  # a term never holds it (the tokenizer cuts there), and a taxonomy that does is refused
 
@@ -227,3 +232,28 @@ def _spans(values: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray
     length = end - start
     within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
     return values[np.repeat(start, length) + within]
+
+
+DICTIONARIES = ("wordnet", "taxonomy", "any")
+
+
+class Dictionary(Protocol):
+    """Which term a token is, or None where it is none."""
+
+    def __call__(self, token: str) -> str | None: ...
+
+
+@lru_cache(maxsize=8)  # one object for one dictionary, by which profiles are kept
+def dictionary(name: str, taxonomy: Taxonomy | None = None) -> Dictionary:
+    """WordNet's nouns, the leaves of a taxonomy file, or any token that is no stop word."""
+    if name == "wordnet":
+        wordnet = load_wordnet()
+        return lambda token: None if token in STOP_WORDS else wordnet.lemma(token)
+    if name == "taxonomy":
+        if taxonomy is None:
+            raise InputError("the dictionary 'taxonomy' needs a taxonomy file: give one by --taxonomy")
+        leaves = taxonomy
+        return lambda token: token if leaves.leaf(token) is not None else None
+    if name == "any":
+        return lambda token: None if token in STOP_WORDS else token
+    raise InputError(f"unknown dictionary {name!r}: choose one of {', '.join(DICTIONARIES)}")

@@ -8,6 +8,7 @@ from typing import Any
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs.aol import (
     FOUND,
+    Encoder,
     LogFormat,
     nothing_read,
     read_log,
@@ -15,7 +16,6 @@ from shoal.corpus.logs.aol import (
     refuse_first,
     understood,
 )
-from shoal.corpus.logs.codes import Encoder
 from shoal.corpus.logs.columns import need_columns, parse_columns
 from shoal.corpus.logs.rows import Rejected, joined
 from shoal.corpus.logs.tables import BATCH_ROWS, as_frame, parse_frame

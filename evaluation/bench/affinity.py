@@ -9,11 +9,9 @@ import numpy as np
 
 from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.anonymizer.methods.affinity import Affinity
-from shoal.anonymizer.methods.affinity.classes import AffinityClasses, affinity_classes
-from shoal.anonymizer.methods.affinity.concepts import mine_concepts
+from shoal.anonymizer.methods.affinity.concepts import AffinityClasses, affinity_classes, mine_concepts
 from shoal.anonymizer.methods.affinity.grown_graphs import degrees_in_grown_graphs
-from shoal.anonymizer.methods.affinity.kcores import generalized_cores
-from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, affinity_graph
+from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, affinity_graph, generalized_cores
 from shoal.corpus.documents import load_documents
 from shoal.corpus.people.simulated import simulate_log
 from shoal.corpus.progress import Progress, silent

@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.dictionary import DICTIONARIES
+from shoal.corpus.knowledge.taxonomy import DICTIONARIES
 from shoal.corpus.logs import Rejected, files_of, load_log, log_format
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog

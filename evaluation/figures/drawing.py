@@ -10,8 +10,7 @@ import altair as alt
 from shoal.anonymizer.registry import find_method
 from shoal.evaluation.experiment.settings import written
 from shoal.evaluation.figures import Curves, Figure, Line, Panels, Part, Point, all_figures
-from shoal.evaluation.figures.running import FigureResults
-from shoal.evaluation.figures.setups import PEOPLE
+from shoal.evaluation.figures.running import PEOPLE, FigureResults
 from shoal.evaluation.figures.thesis import DENSITY
 from shoal.evaluation.figures.verdicts import sentence, verdict
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text

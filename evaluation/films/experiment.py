@@ -13,8 +13,7 @@ from shoal.corpus.people.films import Ratings, load_ratings
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting, parse_methods
-from shoal.evaluation.films.splits import DESIGNS, Design
-from shoal.evaluation.films.workload import PER_PERSON, catalogue_file, make_workload
+from shoal.evaluation.films.workload import DESIGNS, PER_PERSON, Design, catalogue_file, make_workload
 from shoal.evaluation.measures.base import RankingMeasure
 from shoal.evaluation.measures.precision import DEVICE
 from shoal.evaluation.measures.registry import measures_of

@@ -7,7 +7,7 @@ import altair as alt
 
 from shoal.anonymizer.registry import find_method
 from shoal.evaluation.films.experiment import FilmResults
-from shoal.evaluation.films.splits import DESIGNS, Design
+from shoal.evaluation.films.workload import DESIGNS, Design
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.own_methods import against_papers
 from shoal.evaluation.report.plots import axis, finished

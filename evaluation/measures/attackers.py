@@ -3,11 +3,10 @@
 import numpy as np
 
 from shoal.corpus.errors import InputError
-from shoal.evaluation.attacks.replayed import replay
 from shoal.evaluation.attacks.reruns import FAKES, Rerun, link_releases, membership, planted
 from shoal.evaluation.attacks.server import Served, attack_streams, see_streams
 from shoal.evaluation.attacks.singling_out import seen_query, terms_alone
-from shoal.evaluation.attacks.spoken import LINKED
+from shoal.evaluation.attacks.spoken import LINKED, replay
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.linkage import CHOSEN
 from shoal.evaluation.measures.release import MeasuredRelease

@@ -11,8 +11,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Assignment, Release
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.dictionary import Dictionary
-from shoal.corpus.knowledge.taxonomy import Taxonomy
+from shoal.corpus.knowledge.taxonomy import Dictionary, Taxonomy
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.tokens import tokenize_column

@@ -17,7 +17,7 @@ GROUPS = ("all", "thorough")  # names of several measures at once
 # In the order of the results; a file that is not named here stands behind these.
 _FILES = (
     "precision", "linkage", "singling_out", "losses", "patterns", "profile_shape", "srp", "released",
-    "sensitive", "linkability", "attackers",
+    "linkability", "attackers",
 )  # fmt: skip
 
 

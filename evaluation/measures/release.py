@@ -15,7 +15,7 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.attacks.inversion import invert, read_by
 from shoal.evaluation.attacks.linkage import Linkage, link
-from shoal.evaluation.attacks.replayed import Overheard
+from shoal.evaluation.attacks.spoken import Overheard
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
 from shoal.evaluation.measures.base import Column, CostMeasure, ReleaseMeasure

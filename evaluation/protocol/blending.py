@@ -17,7 +17,7 @@ from shoal.anonymizer.base import Anonymized, Catalogue, Method
 from shoal.anonymizer.publish import FEWEST_USERS, catalogue_of, with_average
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.dictionary import Dictionary
+from shoal.corpus.knowledge.taxonomy import Dictionary
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog

@@ -13,16 +13,14 @@ from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, simulated
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Table, Text, listed
 from shoal.evaluation.report.cost import write_cost
-from shoal.evaluation.report.families import families
 from shoal.evaluation.report.html import NARROW, to_html
 from shoal.evaluation.report.plots import narrowed, svg, write_picture
 from shoal.evaluation.report.points import curves_of, in_order, is_control
 from shoal.evaluation.report.styles import Styles
-from shoal.evaluation.report.tables import how_to_read, tables
+from shoal.evaluation.report.tables import families, how_to_read, tables
 from shoal.evaluation.report.text import to_latex, to_markdown
 from shoal.evaluation.report.tradeoff import tradeoff
-from shoal.evaluation.run.provenance import bibtex
-from shoal.evaluation.run.results import Results, Row, csv_text, read_growth, read_results, write_whole
+from shoal.evaluation.run.results import Results, Row, bibtex, csv_text, read_growth, read_results, write_whole
 
 _PICTURES = (
     ("precision-risk", "ap10", "linkage5", "How much precision at which risk of being found?"),

@@ -18,8 +18,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.searches import Blend
-from shoal.evaluation.attacks.replayed import Overheard, overhear
-from shoal.evaluation.attacks.spoken import spoken
+from shoal.evaluation.attacks.spoken import Overheard, overhear, spoken
 from shoal.evaluation.experiment import Experiment
 from shoal.evaluation.experiment.settings import Setting
 from shoal.evaluation.measures.base import BlendMeasure, ReleaseMeasure

@@ -19,8 +19,7 @@ from shoal.evaluation.measures.registry import columns, measures_of
 from shoal.evaluation.protocol.truth import Truth
 from shoal.evaluation.run.matched_risk import RISK, Curve, answers, luck_of, measure_nearer, random_curve
 from shoal.evaluation.run.outcomes import CONTROLS, Outcome, Run, with_all_controls
-from shoal.evaluation.run.provenance import provenance
-from shoal.evaluation.run.results import Results, Row, rounded
+from shoal.evaluation.run.results import Results, Row, provenance, rounded
 from shoal.evaluation.statistics import Estimate, compare, ends, intervals, losers, resampled_means
 
 M = TypeVar("M", bound=Measure)

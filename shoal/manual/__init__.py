@@ -1,16 +1,117 @@
-"""The manual: which of its pages are made from what the program declares, and how all become one site."""
+"""The manual: which of its pages are made from what the program declares, and how all become one site.
 
+The built site under a policy that lets no inline code run: scripts and styles of its pages become files.
+
+The researcher's tutorial: a notebook that is run when the site is built, and the page of what came out of it.
+
+The page of the commands, made from the parsers of the command line, so that it lists what there is.
+"""
+
+import argparse
+import hashlib
+import os
 import re
 import shutil
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import nbformat
+from nbclient import NotebookClient
+
+from shoal.cli import COMMANDS, GUIDE, make_parser
+from shoal.cli.tables import markdown_table
 from shoal.evaluation.report.plots import svg
 from shoal.evaluation.report.report_files import picture_of
 from shoal.manual.blend import blend_picture
-from shoal.manual.commands import commands_page
 from shoal.manual.example import run_example
 from shoal.manual.methods import FIGURES, figures, write_methods
-from shoal.manual.tutorial import write_tutorial
+
+
+def commands_page() -> str:
+    """Every command with its usage and its options."""
+    parts = ["# The commands", "One program, `shoal`. Alone it says:", f"```text\n{GUIDE}```"]
+    parts.append(
+        "The exit code is 0, 1 where a check failed, 2 on bad input. Errors are one line that says what to do. "
+        "`--json`, where there is one, is for machines."
+    )
+    for name, parser in parsers(make_parser()).items():
+        parts += [f"## `shoal {name}`", f"{COMMANDS[name].capitalize()}."]
+        parts += _described(parser)
+    return "\n\n".join(parts) + "\n"
+
+
+def parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of the commands below a parser, by name."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return {name: made for action in below for name, made in action.choices.items()}
+
+
+def _described(parser: argparse.ArgumentParser) -> list[str]:
+    usage = parser.format_usage().removeprefix("usage: ")
+    parts = [f"```text\n{usage}```"]
+    shown = [a for a in parser._actions if not isinstance(a, argparse._SubParsersAction | argparse._HelpAction)]
+    if shown:
+        parts.append(markdown_table([_row(action) for action in shown], ["option", "what it is", "default"]))
+    for name, below in parsers(parser).items():
+        parts += [f"### `{parser.prog} {name}`", *_described(below)]
+    return parts
+
+
+def _row(action: argparse.Action) -> tuple[str, str, str]:
+    names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{action.metavar or action.dest}`"
+    said = [(action.help or "").replace("%(default)s", str(action.default)).replace("<", "&lt;")]
+    if action.choices:
+        said.append("one of " + ", ".join(f"`{choice}`" for choice in action.choices))
+    return names, "; ".join(part for part in said if part), _default(action)
+
+
+def _default(action: argparse.Action) -> str:
+    hidden = action.default in (None, "", False, argparse.SUPPRESS) or action.default == [] or action.nargs == 0
+    return "" if hidden else f"`{action.default}`"
+
+
+_SECONDS = 600  # that a cell or the start may take
+
+
+def write_tutorial(notebook: Path, page: Path, pictures: Path) -> None:
+    """The page with every cell, what it shows, and its pictures as files. A cell that fails is an error."""
+    cells = executed(notebook).cells
+    text = "\n\n".join(part for number, cell in enumerate(cells) for part in _parts(cell, number, pictures))
+    page.write_text(
+        f"{text}\n\nThe notebook itself: {{download}}`{notebook.name} <../{notebook.name}>`.\n", encoding="utf-8"
+    )
+
+
+def executed(notebook: Path) -> Any:
+    """The notebook with its outputs, run in a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool:
+        read = nbformat.read(notebook, as_version=4)
+        quiet = ["--IPKernelApp.log_level=40"]  # it would warn of others who listen on this machine
+        where = {"metadata": {"path": folder}}
+        client = NotebookClient(
+            read, timeout=_SECONDS, startup_timeout=_SECONDS, resources=where, extra_arguments=quiet
+        )
+        # In a thread of its own: one that has a loop of events already cannot wait for the kernel's.
+        return pool.submit(client.execute, env={**os.environ, "IPYTHONDIR": folder}).result()
+
+
+def _parts(cell: Any, number: int, pictures: Path) -> Iterator[str]:
+    if cell.cell_type == "markdown":
+        yield cell.source
+        return
+    yield f"```python\n{cell.source}\n```"
+    for output in cell.outputs:
+        shown = output.get("data", {}).get("text/html", "")
+        if shown.startswith("<svg"):
+            name = f"tutorial-{number}.svg"
+            (pictures / name).write_text(shown, encoding="utf-8")
+            yield f"![What the cell above draws]({pictures.name}/{name})"
+        elif text := output.get("data", {}).get("text/plain") or (output.get("name") == "stdout" and output.text):
+            yield f"```text\n{text.rstrip()}\n```"
+
 
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing", "SECURITY.md": "security", "CHANGELOG.md": "changelog"}
 USERS = 1000  # of the run behind the figures
@@ -72,3 +173,31 @@ def _method_ids() -> set[str]:
     from shoal.anonymizer.registry import methods
 
     return set(methods())
+
+
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+# Of furo's icons; what they say can be said by attributes of SVG, which are no inline styles.
+_ATTRIBUTES = {'style="display: none;"': 'display="none"', 'style="opacity: 50%"': 'opacity="0.5"'}
+
+
+def without_inline_code(site: Path) -> None:
+    """Take the inline scripts and styles out of every page, into files beside the theme's own."""
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        up = "../" * len(page.relative_to(site).parent.parts)
+        for said, instead in _ATTRIBUTES.items():
+            text = text.replace(said, instead)
+        page.write_text(_outside(text, site, up), encoding="utf-8")
+
+
+def _outside(text: str, site: Path, up: str) -> str:
+    text = _SCRIPT.sub(lambda found: f'<script src="{up}{_kept(site, found[1], "js")}"></script>', text)
+    return _STYLE.sub(lambda found: f'<link rel="stylesheet" href="{up}{_kept(site, found[1], "css")}">', text)
+
+
+def _kept(site: Path, code: str, ending: str) -> str:
+    """A file of this code, named by its content: pages that share it share the file."""
+    name = f"_static/inline-{hashlib.sha256(code.encode()).hexdigest()[:12]}.{ending}"
+    (site / name).write_text(code.strip() + "\n", encoding="utf-8")
+    return name

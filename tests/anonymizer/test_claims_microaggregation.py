@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, hstack
 from shoal.anonymizer.base import Anonymized, Assignment, Claim, ReleasedQueries, Suppressed
 from shoal.anonymizer.claims import Evidence, Verdict, verify
 from shoal.anonymizer.contract.literal import is_true
-from shoal.anonymizer.contract.literal.microaggregation import entering
+from shoal.anonymizer.contract.literal.queries import entering
 from shoal.anonymizer.methods.microaggregation import Microaggregation
 from shoal.anonymizer.methods.microaggregation.literal import centroid_part
 from shoal.corpus.knowledge import Knowledge

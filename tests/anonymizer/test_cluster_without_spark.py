@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shoal.anonymizer.blocks import anonymize_in_blocks, cut, digest_of, united
-from shoal.anonymizer.cluster.packed_parts import failed, packed, unpacked
+from shoal.anonymizer.cluster.run import failed, packed, unpacked
 from shoal.anonymizer.contract.sample_logs import sample_log
 from shoal.anonymizer.registry import make_method
 from shoal.anonymizer.release_files import write_release

@@ -10,13 +10,11 @@ from shoal.anonymizer.publish import publish_centroids
 from shoal.cli import COMMANDS, make_parser
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
-from shoal.manual import links_within
+from shoal.manual import commands_page, links_within, parsers, without_inline_code
 from shoal.manual.blend import DISHES, blend_picture
-from shoal.manual.commands import commands_page, parsers
 from shoal.manual.example import PEOPLE, Example, food_log, run_example
 from shoal.manual.methods import essay, method_page
 from shoal.manual.picture import describe, picture
-from shoal.manual.site import without_inline_code
 from shoal.notebook import anonymize
 
 

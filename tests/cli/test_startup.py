@@ -13,7 +13,7 @@ from shoal.anonymizer.manifest import LARGEST
 from shoal.cli import COMMANDS, arguments, main
 from shoal.cli import methods as methods_command
 from shoal.cli.methods import told_methods
-from shoal.corpus.knowledge.dictionary import DICTIONARIES
+from shoal.corpus.knowledge.taxonomy import DICTIONARIES
 from shoal.corpus.logs.columns import ROLES
 from shoal.search.engines.opensearch import URL
 from shoal.search.index import ENGINES

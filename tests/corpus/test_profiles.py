@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.dictionary import dictionary
+from shoal.corpus.knowledge.taxonomy import dictionary
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import make_log
 from shoal.corpus.tokens import STOP_WORDS, tokenize

@@ -31,7 +31,6 @@ from shoal.webapp.operator import tokens as operator_tokens
 from shoal.webapp.searcher import (
     answer,
     attack,
-    attack_map,
     document,
     knows,
     manual,
@@ -45,7 +44,7 @@ from shoal.webapp.searcher import (
 )
 
 # Each adds its routes to the pages when it is imported.
-PAGES = (start, search, why, people, knows, attack, attack_map, answer, mine, document, token, manual)
+PAGES = (start, search, why, people, knows, attack, answer, mine, document, token, manual)
 PANEL = (login, overview, methods, runs, compare, releases, evaluations, data, accounts, audit, operator_tokens)
 OF_PROGRAMS = (access,)  # adds to the operator's API
 csrf = CSRFProtect()

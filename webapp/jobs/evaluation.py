@@ -12,8 +12,7 @@ from shoal.corpus.progress import Progress
 from shoal.evaluation.experiment import Experiment, make_experiment
 from shoal.evaluation.experiment.settings import Setting, level_settings
 from shoal.evaluation.run.outcomes import begin, with_all_controls, with_controls
-from shoal.evaluation.run.provenance import methods_text
-from shoal.evaluation.run.results import Results, read_results, write_results
+from shoal.evaluation.run.results import Results, methods_text, read_results, write_results
 from shoal.evaluation.run.summary import conduct, summarize
 from shoal.webapp.core.audit import note
 from shoal.webapp.core.logs import get_log

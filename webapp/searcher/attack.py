@@ -1,4 +1,7 @@
-"""/attack: can an attacker find this person? The linkage attack of the measures, on one victim and one release."""
+"""/attack: can an attacker find this person? The linkage attack of the measures, on one victim and one release.
+
+/attack/map: where could this person be found? Every release against 1, 3, 5 and 10 known terms, as a heat map.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,18 +17,20 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.knowledge.taxonomy import bag_members, is_bag
 from shoal.corpus.profiles import Profiles
 from shoal.evaluation.attacks.inference import GUESSES
-from shoal.evaluation.attacks.one_victim import attack as conclude
+from shoal.evaluation.attacks.inference import attack as conclude
+from shoal.evaluation.attacks.victims import KNOWN
 from shoal.evaluation.attacks.view import PublishedView
-from shoal.webapp.core.context import service
+from shoal.webapp.core.context import releases, service
+from shoal.webapp.core.dial import RISK
 from shoal.webapp.core.people import Person
-from shoal.webapp.core.question import Asked, read_asked, read_number
-from shoal.webapp.core.releases import Published
+from shoal.webapp.core.question import Asked, read_asked, read_number, visible_releases
+from shoal.webapp.core.releases import Published, ReleaseSummary
 from shoal.webapp.core.service import SearchService
 from shoal.webapp.searcher import pages, render
 from shoal.webapp.searcher.knows import Cover, generalized_labels
 
 SHOWN = 6
-_MOST = 20
+_MOST_TERMS = 20
 # The release to compare with: every profile as it is. It need not have been made by an operator.
 ORIGINAL = "original"
 
@@ -156,8 +161,9 @@ def attack() -> str:
     if person is None:
         return render("attack", asked, attack=None)
     own = sorted(service().profiles.of(person.row).items(), key=lambda item: (-item[1], item[0]))
-    m, seed = int(read_number(request.args, "m", 5, 1, _MOST)), int(read_number(request.args, "seed", 1, 0, 10**6))
-    chosen = [term for term in request.args.getlist("term") if term in dict(own)][:_MOST]
+    m = int(read_number(request.args, "m", 5, 1, _MOST_TERMS))
+    seed = int(read_number(request.args, "seed", 1, 0, 10**6))
+    chosen = [term for term in request.args.getlist("term") if term in dict(own)][:_MOST_TERMS]
     known = chosen or draw_terms(person, service().profiles, m, seed)
     offered = [term for term, _ in own]
     target = choose_target(asked, on_original)
@@ -169,3 +175,80 @@ def attack() -> str:
 
 def choose_target(asked: Asked, on_original: bool) -> Target:
     return original_target(service().profiles, service().knowledge) if on_original else target_of(asked.published)
+
+
+_MOST_RELEASES = 60
+_HEATS = (0.9, 0.3, 0.1, 0.02)  # chances to be named from which a cell is hotter
+_WIDTH, _HEIGHT = 300.0, 120.0  # of the curves
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One attack, in words."""
+
+    m: int
+    chance: float
+    word: str
+
+    @property
+    def heat(self) -> int:
+        return sum(self.chance >= bound for bound in _HEATS)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A release: the attacks on this person, and the share of everybody that was found when it was measured."""
+
+    release_id: str
+    title: str
+    cells: tuple[Cell, ...]
+    crowd: tuple[float, ...]  # by the known terms; empty where it was not measured
+
+    @property
+    def curve(self) -> str:
+        """The crowd as points of a drawing."""
+        step = _WIDTH / (len(KNOWN) - 1)
+        return " ".join(f"{i * step:.1f},{_HEIGHT * (1 - share):.1f}" for i, share in enumerate(self.crowd))
+
+
+def attack_rows(person: Person, seed: int, service: SearchService) -> list[Row]:
+    """Profiles as they are first, then the releases from the riskiest to the safest."""
+    listed = visible_releases()[:_MOST_RELEASES]
+    made = sorted((one for one in listed if one.method != ORIGINAL), key=lambda one: -one.measured.get(RISK, 0.0))
+    as_they_are = next((_crowd(one) for one in listed if one.method == ORIGINAL), ())
+    first = Row(ORIGINAL, "Profiles as they are", _cells(ORIGINAL, person, seed, service), as_they_are)
+    return [first, *(Row(r.release_id, r.title, _cells(r.release_id, person, seed, service), _crowd(r)) for r in made)]
+
+
+def _crowd(release: ReleaseSummary) -> tuple[float, ...]:
+    names = [f"linkage{m}" for m in KNOWN]
+    return tuple(release.measured[name] for name in names) if set(names) <= set(release.measured) else ()
+
+
+@lru_cache(maxsize=1000)
+def _cells(release_id: str, person: Person, seed: int, service: SearchService) -> tuple[Cell, ...]:
+    """A release never changes, so neither does an attack on it."""
+    target = _target(release_id, service)
+    attacks = [play(target, person, draw_terms(person, service.profiles, m, seed), service) for m in KNOWN]
+    return tuple(Cell(m, one.chance, outcome(one)) for m, one in zip(KNOWN, attacks, strict=True))
+
+
+def _target(release_id: str, service: SearchService) -> Target:
+    if release_id == ORIGINAL:
+        return original_target(service.profiles, service.knowledge)
+    return target_of(service.published(releases().get(release_id)))
+
+
+def outcome(attack: Attack) -> str:
+    if not attack.candidates or attack.chance <= attack.blind or attack.chance < _HEATS[-1]:
+        return "lost in the crowd"
+    among = round(1 / attack.chance)
+    return "found" if among == 1 else f"one of {among}"
+
+
+@pages.get("/attack/map")
+def attack_map() -> str:
+    asked = read_asked(request.args)
+    person, seed = asked.asker.person, int(read_number(request.args, "seed", 1, 0, 10**6))
+    rows = attack_rows(person, seed, service()) if person is not None else []
+    return render("attack_map", asked, rows=rows, known=KNOWN, seed=seed, width=_WIDTH, height=_HEIGHT)

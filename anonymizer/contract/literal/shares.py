@@ -1,5 +1,9 @@
-"""When do shares of queries hold? k of them read a query by the textbook's interpolation, and fewer read none."""
+"""When do shares of queries hold? k of them read a query by the textbook's interpolation, and fewer read none.
 
+When are hashed terms those of their users? Each user's own bag, term by term, under the key.
+"""
+
+import hmac
 import re
 from collections import Counter
 
@@ -118,4 +122,27 @@ def unread(case: Case) -> int:
     return len(case.log) - sum(row[2] for table in readable for row in table.values())
 
 
-OWN = {"threshold-shares": Definition(threshold_shares, unread, terms_of_shares)}
+def own_hashes(case: Case, name: str) -> dict[str, int]:
+    """The profile of the one user of a pseudonym, hashed."""
+    (user,) = case.members[name]
+    bits, secret = case.key.split(" ")
+    found = Bag()
+    for term, times in case.bags[user].items():
+        digits = f"{int(hmac.new(bytes.fromhex(secret), term.encode(), 'sha256').hexdigest(), 16):0256b}"[: int(bits)]
+        found[f"{int(digits, 2):0{-(-int(bits) // 4)}x}"] += times
+    return dict(found)
+
+
+def hashed_terms(case: Case) -> bool:
+    """Each user with a term has a pseudonym of their own, and nobody else has one."""
+    if case.key.split(" ")[:1] != [str(case.values["bits"])] or any(len(one) != 1 for one in case.members.values()):
+        return False
+    if {users[0] for users in case.members.values()} != {user for user, bag in case.bags.items() if bag}:
+        return False
+    return not case.generalized and all(case.terms[name] == own_hashes(case, name) for name in case.terms)
+
+
+OWN = {
+    "threshold-shares": Definition(threshold_shares, unread, terms_of_shares),
+    "hashed-terms": Definition(hashed_terms, lambda case: 0, own_hashes),
+}

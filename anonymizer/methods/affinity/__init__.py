@@ -4,11 +4,9 @@ import numpy as np
 
 from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo
 from shoal.anonymizer.distinct_queries import DistinctQueries, distinct_queries
-from shoal.anonymizer.methods.affinity.classes import affinity_classes
-from shoal.anonymizer.methods.affinity.concepts import mine_concepts
+from shoal.anonymizer.methods.affinity.concepts import affinity_classes, mine_concepts
 from shoal.anonymizer.methods.affinity.grown_graphs import degrees_in_grown_graphs
-from shoal.anonymizer.methods.affinity.kcores import generalized_cores
-from shoal.anonymizer.methods.affinity.pairs import affinity_graph
+from shoal.anonymizer.methods.affinity.pairs import affinity_graph, generalized_cores
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish import publish_unchanged
 from shoal.corpus.progress import Progress, silent

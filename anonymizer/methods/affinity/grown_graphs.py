@@ -17,9 +17,8 @@ from numba import njit
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.distinct_queries import DistinctQueries
-from shoal.anonymizer.methods.affinity.classes import AffinityClasses
-from shoal.anonymizer.methods.affinity.kcores import cores_of_small_graph
-from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, cosine
+from shoal.anonymizer.methods.affinity.concepts import AffinityClasses
+from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, cores_of_small_graph, cosine
 from shoal.corpus.progress import Progress
 
 _GRAPHS_AT_ONCE = 200

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
-from shoal.anonymizer.methods.clump.assignment import assign
 from shoal.anonymizer.methods.clump.clusters import (
     Clusters,
+    assign,
     least_common_generalizations,
     losses_of,
     new_bench,

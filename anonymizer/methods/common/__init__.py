@@ -8,11 +8,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Assignment, Claim, MethodInfo, ProfileMethod
-from shoal.anonymizer.methods.common.groups import balanced_groups, unit_vectors
-from shoal.anonymizer.methods.common.previous import groups_that_stay
+from shoal.anonymizer.blocks import similar_blocks
+from shoal.anonymizer.methods.common.groups import balanced_groups, groups_that_stay, unit_vectors
 from shoal.anonymizer.parameters import Parameter, group_size, whole_number
 from shoal.anonymizer.publish import publish_centroids
-from shoal.anonymizer.similar_blocks import similar_blocks
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles

@@ -9,12 +9,11 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
-from shoal.anonymizer.blocks import CountedMethod, total_of, totals
+from shoal.anonymizer.blocks import CountedMethod, similar_blocks, total_of, totals
 from shoal.anonymizer.methods.linkability.augmentation import augment
 from shoal.anonymizer.methods.linkability.likeness import Likeness
 from shoal.anonymizer.parameters import Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish import publish_centroids
-from shoal.anonymizer.similar_blocks import similar_blocks
 from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent

@@ -18,8 +18,8 @@ from shoal.anonymizer.methods.ssc.hyper_terms import (
     matching_cost,
     typical_vocabularies,
 )
+from shoal.anonymizer.methods.ssc.matching import Neighbourhoods, find_neighbourhoods
 from shoal.anonymizer.methods.ssc.nearest_vocabulary import Centres, Vocabularies
-from shoal.anonymizer.methods.ssc.term_distance import Neighbourhoods, find_neighbourhoods
 from shoal.anonymizer.parameters import Parameter, Value, group_size, number, one_of, whole_number
 from shoal.anonymizer.publish import publish
 from shoal.corpus.profiles import Profiles, build_profiles

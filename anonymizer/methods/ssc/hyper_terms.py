@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.methods.ssc.matching import best_matching
-from shoal.anonymizer.methods.ssc.term_distance import Neighbourhoods
+from shoal.anonymizer.methods.ssc.matching import Neighbourhoods, best_matching
 from shoal.corpus.knowledge.taxonomy import Taxonomy, bag_label
 
 PRIME = 2**31 - 1

@@ -9,9 +9,9 @@ from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, 
 from shoal.anonymizer.parameters import Parameter, whole_number
 from shoal.anonymizer.publish import publish
 from shoal.anonymizer.secret_numbers import secret_bytes
-from shoal.corpus.keyed_hash import SECRET_BYTES, HashKey
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
+from shoal.corpus.tokens import SECRET_BYTES, HashKey
 
 _STAGE = "hashing terms"
 

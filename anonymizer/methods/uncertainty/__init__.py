@@ -7,8 +7,13 @@ of A. Milani Fard, 2010, section 2.8.
 from fractions import Fraction
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
-from shoal.anonymizer.methods.uncertainty.generalization import generalize_top_down, publish_items
-from shoal.anonymizer.methods.uncertainty.rules import MOST_CLOSED_SETS, Bound, suppress_control
+from shoal.anonymizer.methods.uncertainty.rules import (
+    MOST_CLOSED_SETS,
+    Bound,
+    generalize_top_down,
+    publish_items,
+    suppress_control,
+)
 from shoal.anonymizer.parameters import Parameter, number, one_of, whole_number
 from shoal.anonymizer.publish import publish_own_sets
 from shoal.corpus.profiles import Profiles

@@ -146,7 +146,7 @@ def test_a_file_that_is_made_to_fill_a_memory_is_refused(tmp_path: Path, monkeyp
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b'{"id": "a", "text": "')
         file.write(b" " * 2**20)
-    monkeypatch.setattr("shoal.corpus.documents.files.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("shoal.corpus.documents.readers.LONGEST_LINE", 1 << 20)
     with pytest.raises(InputError, match="line 1: longer than 1 MB; split the document"):
         load_documents(str(path))
 

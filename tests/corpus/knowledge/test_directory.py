@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 
 from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.directory import classification_matrices, term_categories
-from shoal.corpus.knowledge.directory_files import K1, B, bm25, read_directory
+from shoal.corpus.knowledge.directory import K1, B, bm25, classification_matrices, read_directory, term_categories
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import make_log
 

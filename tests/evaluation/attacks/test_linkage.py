@@ -15,8 +15,8 @@ from shoal.anonymizer.contract.sample_logs import sample_log
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
+from shoal.evaluation.attacks.inference import attack
 from shoal.evaluation.attacks.linkage import Linkage, attackers, evidence, link, link_later
-from shoal.evaluation.attacks.one_victim import attack
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import SMOOTHINGS, PublishedView
 from tests.examples import examples

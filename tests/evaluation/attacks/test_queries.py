@@ -10,7 +10,7 @@ from shoal.anonymizer.base import Release, ReleasedQueries
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
-from shoal.evaluation.attacks.query_linkage import RareTermShare, as_words, query_linkage, rare_term_share
+from shoal.evaluation.attacks.linkage import RareTermShare, as_words, query_linkage, rare_term_share
 from shoal.evaluation.measures.released import released_distinct, released_occurrences
 
 

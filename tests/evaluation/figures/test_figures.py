@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from shoal.evaluation.figures import Figure, Panels, Part, Point, all_figures
 from shoal.evaluation.figures.drawing import figure_blocks, panels_of
-from shoal.evaluation.figures.running import FigureResults, _interval, read_figures, write_figures
-from shoal.evaluation.figures.setups import (
+from shoal.evaluation.figures.running import (
     SETUPS,
+    FigureResults,
+    _interval,
+    read_figures,
     setups,
+    write_figures,
 )
 from shoal.evaluation.figures.verdicts import compared, difference, interval, more, sentence, trend, verdict
 from shoal.evaluation.report.blocks import Picture, Points, Table, Text

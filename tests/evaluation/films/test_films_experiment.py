@@ -13,13 +13,15 @@ from shoal.corpus.people.films import People, Ratings
 from shoal.evaluation.experiment.settings import parse_methods
 from shoal.evaluation.films.experiment import FilmResults, read_films, run_films, write_films
 from shoal.evaluation.films.film_report import film_blocks, headline
-from shoal.evaluation.films.splits import Design, first_of_each, split
 from shoal.evaluation.films.workload import (
+    Design,
     catalogue_file,
     catalogue_order,
+    first_of_each,
     make_workload,
     possible_queries,
     profile_log,
+    split,
 )
 from shoal.search.index import index_for
 

@@ -14,8 +14,7 @@ from shoal.anonymizer.contract.sample_logs import sample_log
 from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
-from shoal.evaluation.measures.closed_patterns import top_closed_patterns
-from shoal.evaluation.measures.patterns import OMEGA, distance, pattern_utility
+from shoal.evaluation.measures.patterns import OMEGA, distance, pattern_utility, top_closed_patterns
 from tests.examples import examples
 
 

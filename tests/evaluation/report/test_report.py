@@ -13,9 +13,9 @@ from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.answer import answer, sentence
 from shoal.evaluation.report.as_served import served
 from shoal.evaluation.report.blocks import Block, Picture, Points, Table, Text, listed, number, percent
-from shoal.evaluation.report.families import families
 from shoal.evaluation.report.points import best_at, curves_of, front, is_control, name_of
 from shoal.evaluation.report.report_files import report_blocks, rewrite_report, write_report
+from shoal.evaluation.report.tables import families
 from shoal.evaluation.report.text import escaped
 from shoal.evaluation.run.results import Results, Row, columns_in, read_growth, read_results
 

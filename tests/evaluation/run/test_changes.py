@@ -15,8 +15,7 @@ from shoal.anonymizer.manifest import file_digest
 from shoal.cli import main, make_parser
 from shoal.evaluation.experiment.settings import parse_methods
 from shoal.evaluation.run.changes import changes
-from shoal.evaluation.run.provenance import methods_text
-from shoal.evaluation.run.results import Results, read_results, write_results
+from shoal.evaluation.run.results import Results, methods_text, read_results, write_results
 
 METHODS = "plain;original;everyone;random:k=2,3;linkability:p=1,0.4"
 

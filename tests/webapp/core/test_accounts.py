@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from shoal.cli import main
 from shoal.corpus.errors import Conflict, InputError, NotFound
-from shoal.webapp.core import accounts, throttle
+from shoal.webapp.core import accounts, login
 from shoal.webapp.core.accounts import (
     change_account,
     check_password,
@@ -155,7 +155,7 @@ def guess(app: Flask, name: str, number: int, password: str = "guessed") -> int:
 def test_guesses_from_elsewhere_slow_down_strangers_and_lock_nobody_out(
     quiet_panel: Panel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(throttle, "OF_ACCOUNT", ((timedelta(hours=1), 3),))
+    monkeypatch.setattr(login, "OF_ACCOUNT", ((timedelta(hours=1), 3),))
     panel = quiet_panel
     create_account(panel.database, "wanted", LONG)
     assert guess(panel.app, "wanted", 250, LONG) == 200

@@ -11,7 +11,7 @@ from werkzeug.routing import Rule
 
 from shoal.corpus.errors import InputError
 from shoal.webapp import create_app
-from shoal.webapp.core import throttle
+from shoal.webapp.core import login
 from shoal.webapp.core.accounts import (
     change_password,
     check_password,
@@ -110,7 +110,7 @@ def test_guessing_passwords_is_slowed_down(quiet_panel: Panel) -> None:
 
 def test_all_processes_of_a_server_count_the_same_tries(panel: Panel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process is another application on the same database."""
-    monkeypatch.setattr(throttle, "LIMITS", ((timedelta(hours=1), 5),))
+    monkeypatch.setattr(login, "LIMITS", ((timedelta(hours=1), 5),))
     applications = [panel.app, create_app(panel.settings)]
 
     def guess(number: int) -> int:

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 # Loaded before the forks; nothing is computed before them, since threads of libraries do not survive a fork.
 import shoal.evaluation.measures.release
-import shoal.webapp.jobs.tasks  # noqa: F401
+import shoal.webapp.jobs.queue  # noqa: F401
 from shoal.webapp.core.activation import activate
 from shoal.webapp.core.gate import Consent
 from shoal.webapp.core.releases import ActiveReleases

@@ -19,7 +19,7 @@ from shoal.search.vectors import own_profiles
 from shoal.webapp.core.dial import RISKS, choose
 from shoal.webapp.core.releases import ReleaseSummary
 from shoal.webapp.core.service import SearchService
-from shoal.webapp.searcher.strip import everybody
+from shoal.webapp.searcher.search import everybody
 
 
 def test_the_three_marks_are_those_of_the_evaluation_on_the_same_queries(client: FlaskClient, app: Flask) -> None:

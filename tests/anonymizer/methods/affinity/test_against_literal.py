@@ -11,8 +11,12 @@ from shoal.anonymizer.base import ReleasedQueries
 from shoal.anonymizer.distinct_queries import distinct_queries
 from shoal.anonymizer.methods.affinity import Affinity, literal
 from shoal.anonymizer.methods.affinity import pairs as affine_pairs
-from shoal.anonymizer.methods.affinity.classes import affinity_classes
-from shoal.anonymizer.methods.affinity.concepts import count_unigrams, mine_concepts, support_by_coverage
+from shoal.anonymizer.methods.affinity.concepts import (
+    affinity_classes,
+    count_unigrams,
+    mine_concepts,
+    support_by_coverage,
+)
 from shoal.anonymizer.methods.affinity.pairs import affinity_graph
 from shoal.anonymizer.methods.equality import Equality
 from shoal.corpus.progress import silent

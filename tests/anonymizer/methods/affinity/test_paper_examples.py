@@ -7,10 +7,8 @@ import pytest
 
 from shoal.anonymizer.distinct_queries import DistinctQueries, distinct_queries
 from shoal.anonymizer.methods.affinity import Affinity, literal
-from shoal.anonymizer.methods.affinity.classes import affinity_classes
-from shoal.anonymizer.methods.affinity.concepts import Concepts, mine_concepts
-from shoal.anonymizer.methods.affinity.kcores import generalized_cores
-from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, affinity_graph
+from shoal.anonymizer.methods.affinity.concepts import Concepts, affinity_classes, mine_concepts
+from shoal.anonymizer.methods.affinity.pairs import AffinityGraph, affinity_graph, generalized_cores
 from shoal.corpus.progress import silent
 from shoal.corpus.querylog import QueryLog, make_log
 

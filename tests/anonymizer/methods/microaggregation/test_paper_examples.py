@@ -14,8 +14,7 @@ from shoal.anonymizer.methods.microaggregation.literal import classification_mat
 from shoal.anonymizer.methods.microaggregation.similar_clusters import join_most_similar, make_incidence, partition
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
-from shoal.corpus.knowledge.directory import classification_matrices
-from shoal.corpus.knowledge.directory_files import read_directory
+from shoal.corpus.knowledge.directory import classification_matrices, read_directory
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
 

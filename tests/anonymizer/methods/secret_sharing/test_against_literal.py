@@ -15,9 +15,8 @@ from shoal.anonymizer.claims.shares import PRIME, by_query, read_text, reads, va
 from shoal.anonymizer.contract.literal import is_true
 from shoal.anonymizer.contract.sample_logs import log_of
 from shoal.anonymizer.methods.equality import Equality
-from shoal.anonymizer.methods.secret_sharing import SecretSharing
+from shoal.anonymizer.methods.secret_sharing import SecretSharing, as_blocks, multiply, shares_at
 from shoal.anonymizer.methods.secret_sharing.literal import blocks_of, share, text_of, value_at
-from shoal.anonymizer.methods.secret_sharing.shamir import as_blocks, multiply, shares_at
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog

@@ -17,8 +17,7 @@ from shoal.anonymizer.base import Anonymized
 from shoal.anonymizer.claims import Evidence, verify
 from shoal.anonymizer.methods.ssc import SSC
 from shoal.anonymizer.methods.ssc.literal import Bag, LiteralSSC
-from shoal.anonymizer.methods.ssc.matching import best_matching
-from shoal.anonymizer.methods.ssc.term_distance import find_neighbourhoods
+from shoal.anonymizer.methods.ssc.matching import best_matching, find_neighbourhoods
 from shoal.corpus.documents import load_documents
 from shoal.corpus.errors import Cancelled, InputError
 from shoal.corpus.knowledge import Knowledge

@@ -20,10 +20,10 @@ from shoal.anonymizer.methods.token_hashing import TokenHashing
 from shoal.anonymizer.release_files import read_release, write_release
 from shoal.anonymizer.verify_stored import verify_stored
 from shoal.corpus.errors import InputError
-from shoal.corpus.keyed_hash import HashKey, read_key
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.querylog import QueryLog
+from shoal.corpus.tokens import HashKey, read_key
 from shoal.evaluation.attacks.inversion import invert, read_by
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 from shoal.search.vectors import DocumentVectors, profile_space

@@ -24,8 +24,9 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.searches import Device
-from shoal.evaluation.attacks.replayed import (
+from shoal.evaluation.attacks.spoken import (
     AVERAGES,
+    LINKED,
     SLIP,
     TEMPERATURES,
     Exchange,
@@ -33,8 +34,8 @@ from shoal.evaluation.attacks.replayed import (
     overhear,
     replay,
     replayed_gains,
+    spoken,
 )
-from shoal.evaluation.attacks.spoken import LINKED, spoken
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.measures.registry import columns_named
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release

@@ -13,14 +13,14 @@ from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import build_profiles
 from shoal.corpus.querylog import QueryLog, make_log
-from shoal.evaluation.figures.running import read_figures
-from shoal.evaluation.figures.setups import (
+from shoal.evaluation.figures.running import (
     SETUPS,
     People,
     as_typed,
     density,
     distinct_terms,
     first_terms,
+    read_figures,
 )
 
 SETUP = {setup.id: setup for setup in SETUPS}
@@ -74,7 +74,7 @@ def test_the_command_draws_the_figures_of_its_set_ups(
         replace(SETUP["zhu-xiong"], users=9, make=partial(first_terms, terms=3), seeds=(0, 1)),
         replace(SETUP["thesis-1000"], users=16, draws=2),
     )
-    monkeypatch.setattr("shoal.evaluation.figures.setups.SETUPS", small)
+    monkeypatch.setattr("shoal.evaluation.figures.running.SETUPS", small)
     monkeypatch.setattr("shoal.evaluation.figures.running.PEOPLE", 1)
     given = ["--corpus", str(corpus_file), "--log", str(log_file), "--methods", "random:k=2", "--measures", "ap10"]
     assert main(["evaluate", *given, "--figures", "--jobs", "1", "--out", str(tmp_path)]) == 0

@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.corpus.logs.codes import Distinct, _coded
+from shoal.corpus.logs.aol import Distinct, _coded
 from tests.examples import examples
 
 words = st.sampled_from(
