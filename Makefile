@@ -20,6 +20,7 @@ serve: $(VENV)/.serve
 test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(BIN)/python -m compileall -q -j 2 anonymizer corpus evaluation search shoal webapp
 	@echo "Checking types beside the tests ..."
 	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
 	$(BIN)/python -P -m pytest -n 3 --dist loadfile; tests=$$?; \

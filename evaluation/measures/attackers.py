@@ -6,7 +6,7 @@ from shoal.corpus.errors import InputError
 from shoal.evaluation.attacks.reruns import FAKES, Rerun, link_releases, membership, planted
 from shoal.evaluation.attacks.server import Served, attack_streams, see_streams
 from shoal.evaluation.attacks.singling_out import seen_query, terms_alone
-from shoal.evaluation.attacks.spoken import LINKED, replay
+from shoal.evaluation.attacks.spoken import LINKED
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.linkage import CHOSEN
 from shoal.evaluation.measures.release import MeasuredRelease
@@ -36,12 +36,6 @@ def _server(measured: MeasuredRelease, s: int) -> np.ndarray | None:
 
 def _queries_only(measured: MeasuredRelease, s: int) -> np.ndarray | None:
     return served.queries if (served := measured.once(_attacked, s)) else None
-
-
-def _replayed(measured: MeasuredRelease, m: int) -> np.ndarray | None:
-    if measured.heard is None or not len(measured.victims):
-        return None
-    return replay(measured.heard, measured.victims, measured.known(m), measured.progress)
 
 
 def _terms_alone(measured: MeasuredRelease) -> float | None:
@@ -133,7 +127,7 @@ replayed = ReleaseMeasure(
     unit="share",
     at=(CHOSEN,),
     interval=True,
-    compute=_replayed,
+    compute=MeasuredRelease.replayed,
 )
 alone_with_a_term = ReleaseMeasure(
     name="terms_alone",

@@ -15,11 +15,15 @@ from shoal.evaluation.measures.release import MeasuredRelease
 
 CHOSEN = 5  # known terms, where a measure is given for one number of them
 _ARX = "Prasser et al. 2014 (ARX)"
-_ATTACK = f"the attack of linkage@{CHOSEN}; "
+_ATTACK = f"the attack of linkage@{CHOSEN} by profiles; "
 
 
 def _linkage(measured: MeasuredRelease, m: int) -> np.ndarray | None:
-    return measured.linked(m).success if len(measured.victims) else None
+    """By what is published or was said; where devices choose from menus, replayed ones if these find more people."""
+    if not len(measured.victims):
+        return None
+    named, replayed = measured.linked(m).success, measured.replayed(m)
+    return named if replayed is None or replayed.sum() <= named.sum() else replayed
 
 
 def _later(measured: MeasuredRelease) -> float | None:
@@ -74,7 +78,8 @@ linkage = ReleaseMeasure(
     says="The share of people whom an attacker finds who knows {m} of their terms.",
     formula="the attacker takes the published profile under which the {m} known terms are likeliest (ties shared) and "
     "names one of its users: [it is the victim's profile] / (users that share it), mean over victims; of attackers who "
-    f"smooth by {', '.join(f'{share:g}' for share in SMOOTHINGS)} the strongest",
+    f"smooth by {', '.join(f'{share:g}' for share in SMOOTHINGS)} the strongest. Where devices say words of menus, "
+    "what they said is the profile, or the attack of replayed@{m} counts, whichever finds more",
     heading="linkability",
     better="lower",
     low=0,

@@ -15,7 +15,7 @@ from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.attacks.inversion import invert, read_by
 from shoal.evaluation.attacks.linkage import Linkage, link
-from shoal.evaluation.attacks.spoken import Overheard
+from shoal.evaluation.attacks.spoken import Overheard, replay
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
 from shoal.evaluation.measures.base import Column, CostMeasure, ReleaseMeasure
@@ -92,6 +92,10 @@ class MeasuredRelease:
         """Whom the attacker names who knows m terms of each victim."""
         return self.once(_linked, m)
 
+    def replayed(self, m: int) -> np.ndarray | None:
+        """The chance of each victim to be named by who replays devices with m known terms; None where none chose."""
+        return self.once(_replayed, m)
+
     def once(self, make: Callable[..., T], *given: object) -> T:
         """What `make(self, *given)` gives, made when first asked for and kept for other measures of this release."""
         if (make, given) not in self._made:
@@ -105,6 +109,12 @@ def _known(measured: MeasuredRelease, m: int) -> csr_array:
 
 def _linked(measured: MeasuredRelease, m: int) -> Linkage:
     return link(measured.view, measured.assignment, measured.victims, measured.known(m), progress=measured.progress)
+
+
+def _replayed(measured: MeasuredRelease, m: int) -> np.ndarray | None:
+    if measured.heard is None or not len(measured.victims):
+        return None
+    return replay(measured.heard, measured.victims, measured.known(m), measured.progress)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 Where a paper's method was measured on both sides of a risk but not at it, the line between its two settings counts, as
 if some people had the one and others the other: the safer one alone would flatter whoever lies just below the riskier.
-Devices that say words are held at the larger of two risks: that of their words, and that of replayed devices.
 """
 
 from collections.abc import Sequence
@@ -11,13 +10,11 @@ from itertools import pairwise
 
 from shoal.anonymizer.registry import methods
 from shoal.evaluation.measures.precision import OUTSIDE
-from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.blocks import listed, percent
 from shoal.evaluation.report.points import having, is_control, name_of, parameters
 from shoal.evaluation.run.results import Row
 
 _RISK = "linkage5"
-_REPLAYED = "replayed5"  # of a paper's method there is none
 _OURS = "Shoal"  # how the reference of a method of this program begins
 _NO_NOISE = "none"  # murmur's epsilon where nothing is promised of a single answer
 
@@ -67,29 +64,16 @@ def _noisy(row: Row) -> bool:
 
 
 def _told(claim: _Claim, own: Sequence[Row], papers: Sequence[Row], kept: str, people: int) -> str:
-    against = [(row, _best(papers, _risk(row) + 1 / max(people, 1), kept)) for row in own]
+    against = [(row, _best(papers, row[_RISK] + 1 / max(people, 1), kept)) for row in own]
     holds = [row for row, best in against if row[kept] >= claim.times * (best.kept if best else 0) and row[kept] > 0]
     fails = [(row, best) for row, best in against if row not in holds]
-    said = (
-        f"{claim.of} is said to keep at least {claim.times:g} times what the best paper's method does at equal risk"
-        f"{_which_risk(own)}:"
-    )
+    said = f"{claim.of} is said to keep at least {claim.times:g} times what the best paper's method does at equal risk:"
     reached = listed([f"`{name_of(row)}`{_times(row[kept], best)}" for row, best in against if row in holds])
     if not fails:
         return f"{said} so it is here, with {reached}."
     found = listed([_instead(row, best, kept) for row, best in fails])
     rest = f"; it holds with {reached}" if holds else ""
     return f"{said} **here that does not hold** in {len(fails)} of {len(own)} settings: {found}{rest}."
-
-
-def _risk(row: Row) -> float:
-    return float(max(row[_RISK], *(there[_REPLAYED] for there in having([row], _REPLAYED)), 0.0))
-
-
-def _which_risk(own: Sequence[Row]) -> str:
-    """Said where it is not that of all others alone."""
-    both = [columns()[name].short for name in (_RISK, _REPLAYED)]
-    return f" (the larger of {listed(both)})" if having(own, _REPLAYED) else ""
 
 
 def _times(value: float, best: _Best | None) -> str:
@@ -116,5 +100,5 @@ def _between(safer: Row, riskier: Row, risk: float, kept: str) -> _Best:
 
 
 def _instead(row: Row, best: _Best | None, kept: str) -> str:
-    has = f"`{name_of(row)}` keeps {row[kept]:.2f} with {percent(_risk(row))} found"
+    has = f"`{name_of(row)}` keeps {row[kept]:.2f} with {percent(row[_RISK])} found"
     return f"{has} ({best.by}: {best.kept:.2f})" if best else has

@@ -15,7 +15,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
-from shoal.evaluation.attacks.spoken import LINKED, speaks, spoken
+from shoal.evaluation.attacks.spoken import LINKED, Overheard, overhear, speaks, spoken
 from shoal.evaluation.measures.precision import FREE, share_kept
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
 from shoal.evaluation.protocol.precision import Trial, choose_queries
@@ -44,30 +44,31 @@ def measure_risk(
 
     Of a method that is used at searches, out of what devices say at some of them.
     """
-    seen, log = heard(made, log, method, seed, index, progress) if speaks(method) else (made, log)
+    seen, log, said = heard(made, log, method, seed, index, progress) if speaks(method) else (made, log, None)
     release = MeasuredRelease(
         seen.release, seen.assignment, log, method.knowledge, seed, _VICTIMS, suppressed=made.suppressed,
-        progress=progress,
+        progress=progress, heard=said,
     )  # fmt: skip
     return measure_release(release, wanted)
 
 
 def heard(
     made: Anonymized, log: QueryLog, method: Method, seed: int, index: Index, progress: Progress
-) -> tuple[Anonymized, QueryLog]:
-    """What the server hears at searches of some people of a log, and the log of these: nobody else can be found."""
+) -> tuple[Anonymized, QueryLog, Overheard | None]:
+    """What the server hears at searches of some people of a log; their log, for nobody else can be found; and menus."""
     chosen = np.random.default_rng(seed).permutation(len(log.users))[:_USERS]
     part = log.for_users(np.sort(chosen)).compacted()
     profiles = build_profiles(part, method.knowledge.words)
     queries = choose_queries(part, index, LINKED, seed, progress).of_people_with(profiles)
     if not len(queries):
-        return made, log
+        return made, log, None
     trial = Trial(queries, part.users, own_profiles(profiles, index.vectors), index)
     nobody = replace(made.assignment, user=made.assignment.user[:0], profile=made.assignment.profile[:0])
     devices = trial.devices(method, made.release, nobody, seed)
     trial.cosines(method, made.release, nobody, seed, devices)
     seen = spoken(made, devices, part.users)
-    return (made, log) if seen is made else (seen, part)
+    said = overhear(method, made.release, trial, devices)
+    return (made, log, None) if seen is made else (seen, part, said)
 
 
 def measure_precision(log: QueryLog, index: Index, method: Method, seed: int, progress: Progress) -> dict[str, float]:

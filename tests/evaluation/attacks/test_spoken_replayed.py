@@ -128,8 +128,8 @@ def test_gains_are_those_that_a_device_reckons_with() -> None:
 @pytest.mark.parametrize("candidates", [14, 70])
 def test_the_attack_is_the_literal_one(epsilon: object, candidates: int) -> None:
     method = Murmur(k=2, epsilon=epsilon, menu=4, words=2)
-    victims, vectors = world(6, documents=candidates + 10)
-    heard = searched(5, vectors, method, honest(victims, method), candidates)
+    victims, vectors = world(4, documents=candidates + 10)
+    heard = searched(3, vectors, method, honest(victims, method), candidates)
     assert replay(heard, victims, victims.known(2)) == pytest.approx(literal(heard, victims, 2))
 
 
@@ -187,22 +187,42 @@ def probability(best: float, options: int, epsilon: float | None) -> float:
     return (best * exp(epsilon) + (1 - best)) / (exp(epsilon) + options - 1)
 
 
-def test_what_was_heard_reaches_the_column_and_nothing_else_has_one(corpus_file: Path, log_file: Path) -> None:
-    train, test = split_by_time(load_log(str(log_file))[0])
-    index, method = index_for(corpus_file), Murmur(k=2)
+def heard_at_searches(corpus: Path, log: Path) -> tuple[dict[int, Device], MeasuredRelease]:
+    """What devices said at the later searches of a log, and what was seen of them."""
+    train, test = split_by_time(load_log(str(log))[0])
+    index, method = index_for(corpus), Murmur(k=2)
     profiles = build_profiles(train, method.knowledge.words)
     trial = Trial(choose_queries(test, index, 9), train.users, own_profiles(profiles, index.vectors), index)
     made = method.run(train)
     devices = trial.devices(method, made.release, made.assignment, 0)
     trial.cosines(method, made.release, made.assignment, 0, devices)
-    heard = overhear(method, made.release, trial, devices)
-    assert heard is not None
-    for user, stream in heard.streams.items():
-        assert [exchange.said for exchange in stream] == list(devices[user].said.values())[:LINKED]
-    seen = spoken(made, devices, train.users)
-    measured = MeasuredRelease(seen.release, seen.assignment, train, Knowledge(), heard=heard)
-    row = measure_release(measured, columns_named(["replayed"]))
-    assert 1 / 24 <= row["replayed5_low"] <= row["replayed5"] <= row["replayed5_high"] <= 0.5  # six have each topic
     for other in (Everyone(), OwnDevice()):
         assert overhear(other, made.release, trial, devices) is None
+    seen = spoken(made, devices, train.users)
+    heard = overhear(method, made.release, trial, devices)
+    return devices, MeasuredRelease(seen.release, seen.assignment, train, Knowledge(), heard=heard)
+
+
+def test_what_was_heard_reaches_the_column_and_nothing_else_has_one(corpus_file: Path, log_file: Path) -> None:
+    devices, measured = heard_at_searches(corpus_file, log_file)
+    assert measured.heard is not None
+    for user, stream in measured.heard.streams.items():
+        assert [exchange.said for exchange in stream] == list(devices[user].said.values())[:LINKED]
+    row = measure_release(measured, columns_named(["replayed"]))
+    assert 1 / 24 <= row["replayed5_low"] <= row["replayed5"] <= row["replayed5_high"] <= 0.5  # six have each topic
     assert measure_release(replace(measured, heard=None, _made={}), ["replayed5"]) == {}
+
+
+def test_of_replayed_devices_and_of_what_is_seen_the_stronger_attack_counts(corpus_file: Path, log_file: Path) -> None:
+    _, measured = heard_at_searches(corpus_file, log_file)
+    assert measured.heard is not None
+    said = {user: [replace(one, said=NONE) for one in stream] for user, stream in measured.heard.streams.items()}
+    silent = replace(measured.heard, streams=said)
+    words_tell = measure_release(replace(measured, heard=silent, _made={}), ["linkage5", "replayed5"])
+    assert words_tell["linkage5"] > words_tell["replayed5"]
+    assert words_tell["linkage5"] == measure_release(replace(measured, heard=None, _made={}), ["linkage5"])["linkage5"]
+    nothing_seen = Murmur(k=2).run(measured.log)
+    published = replace(measured, release=nothing_seen.release, assignment=nothing_seen.assignment, _made={})
+    by_replay = measure_release(published, ["linkage5", "replayed5"])
+    assert by_replay["linkage5"] == by_replay["replayed5"]
+    assert by_replay["linkage5"] > measure_release(replace(published, heard=None, _made={}), ["linkage5"])["linkage5"]

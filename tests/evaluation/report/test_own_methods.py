@@ -63,14 +63,3 @@ def test_murmur_has_a_claim_with_epsilon_and_one_without() -> None:
 def test_controls_are_no_papers_methods_and_nothing_is_said_without_either_side() -> None:
     assert told(row("random", "k=5", 0.9, 0.01), COMMON) == ""
     assert told(SSC, CLUMP) == ""
-
-
-def test_devices_are_held_at_the_larger_risk_of_their_words_and_of_being_replayed() -> None:
-    words = row("murmur", "menu=10", 0.4, 0.05)
-    alike, replayed = {**words, "replayed5": 0.04}, {**words, "replayed5": 0.09}
-    said = "at equal risk (the larger of linkage@5 and replayed@5): so it is here"
-    assert "at equal risk: so it is here" in told(SSC, CLUMP, words)
-    assert told(SSC, CLUMP, alike) == told(SSC, CLUMP, words).replace("at equal risk: so it is here", said)
-    found = told(SSC, CLUMP, replayed)
-    assert "(the larger of linkage@5 and replayed@5): **here that does not hold**" in found
-    assert "`murmur menu=10` keeps 0.40 with 9.0 % found (`clump k=2`: 0.30)" in found
