@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shoal.cli import main, make_parser
-from tests.evaluation.conftest import corpus_file, log_file, own_cache  # noqa: F401
+from tests.evaluation.conftest import cache_of_tests, corpus_file, log_file  # noqa: F401
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -37,6 +37,12 @@ def blocks_of(text: str) -> Iterator[Block]:
     for found in BLOCK.finditer(text):
         if not found["language"].startswith("{"):  # a directive of the site
             yield Block(found["language"], found["code"], found["why"] or "")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache_of_this_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with cache_of_tests(tmp_path_factory):
+        yield
 
 
 @pytest.fixture

@@ -304,7 +304,7 @@ def _archive(name: str, source: Source, scratch: Path, progress: Progress) -> Pa
             f"{source.size} bytes); run the command again, and if it stays so do not use this registry"
         )
     kept.parent.mkdir(parents=True, exist_ok=True)
-    downloaded.replace(kept)
+    shutil.move(downloaded, kept)  # which may lie on another disk, by a link
     return kept
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -24,15 +25,22 @@ TOPICS = {
 FILLING = ["table", "kitchen", "dinner", "market", "recipe"]
 
 
-@pytest.fixture(scope="package", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+@contextmanager
+def cache_of_tests(factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache that shares what was downloaded, and whose indexes go when the tests do."""
-    own = tmp_path_factory.mktemp("cache")
-    for name in ("data", "wordnet-tables", "logs"):
+    own = factory.mktemp("cache")
+    for name in ("archives", "data", "wordnet-tables", "logs"):
         (cache_folder() / name).mkdir(parents=True, exist_ok=True)
         (own / name).symlink_to(cache_folder() / name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SHOAL_CACHE", str(own))
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """For the tests of a folder. A file that is in no folder of its own takes `cache_of_tests` for itself alone."""
+    with cache_of_tests(tmp_path_factory):
         yield
 
 

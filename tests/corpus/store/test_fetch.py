@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import textwrap
 import time
 import zipfile
@@ -204,6 +205,18 @@ def test_after_a_kill_the_next_run_cleans_up_and_succeeds(parcel: Parcel, monkey
     monkeypatch.setenv("FAKE_SECONDS", "0")
     assert (bring("parcel") / "a.txt").is_file()
     assert not list(cache_folder().glob("data/.*tmp*"))
+
+
+def test_archives_may_lie_on_another_disk(parcel: Parcel, tmp_path: Path) -> None:
+    disks = [disk for disk in (Path("/dev/shm"), Path.cwd()) if os.access(disk, os.W_OK)]
+    other = [disk for disk in disks if disk.stat().st_dev != tmp_path.stat().st_dev]
+    if not other:
+        pytest.skip("there is one disk only")
+    with tempfile.TemporaryDirectory(dir=other[0]) as elsewhere:
+        cache_folder().mkdir()
+        (cache_folder() / "archives").symlink_to(elsewhere)
+        assert (bring("parcel") / "a.txt").is_file()
+        assert not os.listdir(elsewhere)
 
 
 def test_a_checked_archive_of_an_interrupted_run_is_not_downloaded_again(parcel: Parcel) -> None:
