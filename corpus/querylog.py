@@ -175,9 +175,10 @@ def log_from_codes(
         order = np.lexsort((user,)) if (time == NO_TIME).any() else np.lexsort((time, user))
         user, query, time, url = user[order], query[order], time[order], url[order]
     clicked = np.flatnonzero(url >= 0)
-    again = clicked[1:][_one_answer(clicked, user, query, time)]
-    if len(again):
-        user, query, time = (np.delete(column, again) for column in (user, query, time))
+    again = np.zeros(len(clicked), dtype=bool)
+    again[1:] = _one_answer(clicked, user, query, time)
+    if again.any():
+        user, query, time = (np.delete(column, clicked[again]) for column in (user, query, time))
     return QueryLog(
         users,
         queries,
@@ -185,7 +186,7 @@ def log_from_codes(
         np.searchsorted(user, np.arange(len(users) + 1)).astype(np.int64),
         query.astype(np.int32, copy=False),
         time.astype(np.int64, copy=False),
-        clicked - np.searchsorted(again, clicked, side="right"),
+        clicked - np.cumsum(again),
         url[clicked].astype(np.int32, copy=False),
         people,
     )
@@ -196,10 +197,13 @@ def _one_answer(clicked: np.ndarray, user: np.ndarray, query: np.ndarray, time: 
 
     AOL writes one row for every click on the same answer: same user, query and second, each with its url.
     """
-    row, before = clicked[1:], clicked[:-1]
-    same = (row == before + 1) & (time[row] != NO_TIME)
+    same = np.diff(clicked) == 1
+    next_to = np.flatnonzero(same)
+    row = clicked[1:].take(next_to)
+    alike = time.take(row) != NO_TIME
     for column in (user, query, time):
-        same &= column[row] == column[before]
+        alike &= column.take(row) == column.take(row - 1)
+    same[next_to] = alike
     return same
 
 

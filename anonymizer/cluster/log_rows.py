@@ -131,7 +131,7 @@ def _rows(batches: Iterator[Any], read: Reader, begins: list[bytes]) -> Iterator
         blocks = pl.Series("block", [bisect_right(begins, _digest(name)) for name in names.to_list()], dtype=pl.Int32)
         rows = good.join(pl.DataFrame([names, blocks]), on="user").select(
             "user", "query", pl.col("when").dt.epoch("s").cast(pl.Int64).alias("time"),
-            pl.col("url").fill_null("").alias("click"), "block",
+            pl.col("click").fill_null(""), "block",
         )  # fmt: skip
         yield from as_arrow(rows).to_batches()
 

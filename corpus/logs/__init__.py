@@ -52,7 +52,7 @@ def log_of_frame(data: Any, format: LogFormat = FOUND, strict: bool = False) -> 
     encoder, parts = Encoder(), []
     for start in range(0, len(frame), BATCH_ROWS):
         good, bad = parse_frame(frame.slice(start, BATCH_ROWS), columns, "the frame", start + 1)
-        encoder.add(good)
+        encoder.add(encoder.coded(good))
         refuse_first(bad, "the frame, row", strict)
         parts.append(bad)
     apart = joined(parts, f"a frame; {columns}")

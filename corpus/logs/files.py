@@ -16,7 +16,7 @@ import numpy as np
 from shoal.corpus.errors import InputError
 
 _PIECE = 1 << 18  # bytes
-BLOCK_BYTES = 16 << 20  # larger ones are new memory each time, which takes longer to get than to fill
+BLOCK_BYTES = 8 << 20  # larger ones are new memory each time, which takes longer to get than to fill
 HEAD_BYTES = 1 << 16  # of the first lines, which tell how a file is to be read
 LONGEST_LINE = 1 << 20  # bytes
 # A file that unpacks to more is made to fill a memory; logs of searches pack to a fifth, at most to a fiftieth.

@@ -63,20 +63,22 @@ def no_rows() -> pl.DataFrame:
 
 def parse(block: Block, layout: Layout) -> Parsed:
     """The rows of a block of lines. Blank lines are neither good nor bad."""
-    text, first, lines = block.text, block.first, block.lines
-    if returns := b"\r" in text:
-        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
-        returns = b"\r" in text
-    if first == 1 and layout.has_heading:
-        _, _, text = text.partition(b"\n")
-        first, lines = 2, lines - 1
-    rows = _parse_clean(text, lines, layout) if layout.separator and not returns else None
-    return (rows, Rejected(no_rows())) if rows is not None else _parse_line_by_line(text, first, layout)
+    rows = whole_rows(block, layout)
+    if rows is not None:
+        rows = rows.select(pl.col("user", "query").str.strip_chars(), "when", "click")
+        if not any((rows[name] == "").any() for name in ("user", "query")):
+            return rows, Rejected(no_rows())
+    return parse_lines(block, layout)
 
 
-def _parse_clean(text: bytes, lines: int, layout: Layout) -> pl.DataFrame | None:
-    """The rows of a block that holds nothing but whole rows with a time, by the fast reader; None for any other."""
-    if not text or (layout.quoted and b"\t" in text):
+def whole_rows(block: Block, layout: Layout) -> pl.DataFrame | None:
+    """The rows of a block that holds nothing but whole rows with a time, by the fast reader; None for any other.
+
+    Users and queries are not stripped yet, so that one may be blank: who codes them strips each distinct one once.
+    """
+    text = _ends_alike(block.text)
+    heading = block.first == 1 and layout.has_heading
+    if not layout.separator or b"\r" in text or (layout.quoted and b"\t" in text):
         return None
     held = sum(not name.startswith(PEOPLE_HEADING) for name in layout.columns.names)
     schema: dict[str, type[pl.DataType]] = {str(place): pl.String for place in range(held)}
@@ -84,17 +86,23 @@ def _parse_clean(text: bytes, lines: int, layout: Layout) -> pl.DataFrame | None
         schema[str(layout.columns.place["rank"])] = pl.Int64
     quote = '"' if layout.quoted else None
     try:
-        rows = pl.read_csv(text, separator=layout.separator, quote_char=quote, has_header=False, schema=schema)
+        rows = pl.read_csv(
+            text,
+            separator=layout.separator,
+            quote_char=quote,
+            has_header=False,
+            schema=schema,
+            skip_lines=heading,
+        )
     except pl.exceptions.PolarsError:
         return None
-    if len(rows) != lines:
+    if len(rows) != block.lines - heading:
         return None
-    rows = typed(rows.select(_roles(layout)))
-    timed = ["when"] if "time" in layout.columns.place else []
-    whole = pl.col("user", "query", *timed).is_not_null().all()
-    told = (pl.col("user", "query") != "").all().name.suffix(" told")
-    clean = all(rows.select(whole, told).row(0))
-    return rows.select("user", "query", "when", pl.col("click").alias("url")) if clean else None
+    rows = timed(rows.select(_roles(layout)))
+    needed = ["user", "query", *(["when"] if "time" in layout.columns.place else [])]
+    if any(rows[name].null_count() for name in needed):
+        return None
+    return rows
 
 
 def _roles(layout: Layout) -> list[pl.Expr]:
@@ -103,7 +111,17 @@ def _roles(layout: Layout) -> list[pl.Expr]:
     return [(pl.col(str(place[role])) if role in place else nothing).alias(role) for role in ROLES]
 
 
-def _parse_line_by_line(text: bytes, first: int, layout: Layout) -> Parsed:
+def _ends_alike(text: bytes) -> bytes:
+    """Lines that end as ours do, not as those of other systems."""
+    return text.replace(b"\r\n", b"\n").removesuffix(b"\r") if b"\r" in text else text
+
+
+def parse_lines(block: Block, layout: Layout) -> Parsed:
+    """The rows of a block, each line by itself."""
+    text, first = _ends_alike(block.text), block.first
+    if first == 1 and layout.has_heading:
+        _, _, text = text.partition(b"\n")
+        first = 2
     decoded, damaged, encoding = _decoded(text)
     lines = pl.read_lines(BytesIO(decoded), row_index_name="line_number", row_index_offset=first)
     lines = lines.filter(pl.col("line").str.strip_chars_end("\r") != "")
@@ -190,12 +208,15 @@ def text_of(value: object) -> str | None:
 
 
 def typed(rows: pl.DataFrame) -> pl.DataFrame:
-    """With users and queries stripped, and `when`: the time as AOL writes it or, where that is none, otherwise."""
-    rows = rows.with_columns(
-        rows["user"] if _are_stripped(rows["user"]) else pl.col("user").str.strip_chars(),
-        pl.col("query").str.strip_chars(),
-        pl.col("time").str.to_datetime(_TIME_FORMAT, strict=False, time_unit="ms", cache=False).alias("when"),
-    )
+    """With users and queries stripped, and `when`."""
+    users = rows["user"] if _are_stripped(rows["user"]) else pl.col("user").str.strip_chars()
+    return timed(rows.with_columns(users, pl.col("query").str.strip_chars()))
+
+
+def timed(rows: pl.DataFrame) -> pl.DataFrame:
+    """With `when`: the time as AOL writes it or, where that is none, otherwise."""
+    when = pl.col("time").str.to_datetime(_TIME_FORMAT, strict=False, time_unit="ms", cache=False).alias("when")
+    rows = rows.with_columns(when)
     if rows["when"].null_count() == rows["time"].null_count():
         return rows
     time = pl.col("time").str.strip_chars()
@@ -234,7 +255,7 @@ def sorted_out(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     rows = typed(rows).with_columns(pl.coalesce("fault", _reason()).alias("reason"))
     bad = rows.filter(pl.col("reason") != "").select(pl.col("line_number").cast(pl.UInt32), "reason", "line")
     good = rows.filter(pl.col("reason") == "")
-    return good.select("user", "query", "when", pl.col("click").alias("url")), bad
+    return good.select("user", "query", "when", "click"), bad
 
 
 def _reason() -> pl.Expr:

@@ -101,6 +101,14 @@ def test_bad_rows_are_kept_apart_with_their_line_and_reason(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
+def test_blanks_around_a_user_or_a_query_are_left_out_and_nothing_else_than_blanks_is_none(tmp_path: Path) -> None:
+    rows = [(" 7", "wine "), ("7", "\u00a0wine"), ("7", " \u3000"), (" ", "wine"), ("8", "wine")]
+    text = HEADER + "".join(f"{user}\t{query}\t2006-03-01 10:00:00\t\t\n" for user, query in rows)
+    log, rejected = read_log(written(tmp_path, text))
+    assert (log.users.to_list(), log.queries.to_list(), len(log)) == (["7", "8"], ["wine"], 3)
+    assert rejected.rows.select("line_number", "reason").rows() == [(4, "no query"), (5, "no user id")]
+
+
 def test_rejected_rows_are_for_the_owner_only(tmp_path: Path) -> None:
     _, rejected = read_log(written(tmp_path, "1\tgood\t\t\t\nbad row\n"))
     rejected.write(tmp_path / "rejected.tsv")
