@@ -1,7 +1,8 @@
 """Does k-theta-affinity hold on what was released? Concepts, cosines and degrees, all counted anew from the log.
 
-As the paper scores them (3.3), every vector is scored against all others by an inverted index; then, level by level,
-what has fewer users around it than the level asks for is removed until nothing more is.
+As the paper scores them (3.3), a vector is scored against others by an inverted index, here against those that hold one
+of its rarer concepts; then, level by level, what has fewer users around it than the level asks for is removed until
+nothing more is.
 """
 
 from dataclasses import dataclass
@@ -150,11 +151,11 @@ def _affine(vectors: csr_array, theta: float) -> csr_array:
     """Vectors x vectors, an entry where the cosine is at least theta; each is affine to itself."""
     norm = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
     order = np.argsort(norm, kind="stable")
-    sorted_rows = csr_array(vectors[order])
-    columns = csr_array(sorted_rows.T.tocsr())
-    pairs = _pairs(
-        sorted_rows.indptr, sorted_rows.indices, sorted_rows.data, norm[order], columns.indptr, columns.indices, theta
-    )
+    rarest_first = np.argsort(np.bincount(vectors.indices, minlength=vectors.shape[1]), kind="stable")
+    rows = csr_array(csr_array(vectors[order])[:, rarest_first])
+    rows.sort_indices()
+    columns = csr_array(rows.T.tocsr())
+    pairs = _pairs(rows.indptr, rows.indices, rows.data, norm[order], columns.indptr, columns.indices, theta)
     a, b = order[pairs[:, 0]], order[pairs[:, 1]]
     shape = (len(norm), len(norm))
     half = csr_array((np.ones(len(a), dtype=np.int32), (a, b)), shape=shape)
@@ -166,30 +167,49 @@ def _pairs(
     start: np.ndarray, concept: np.ndarray, weight: np.ndarray, norm: np.ndarray,
     column_start: np.ndarray, row: np.ndarray, theta: float,
 ) -> np.ndarray:  # fmt: skip
-    """The pairs of cosine theta or more. Rows ascend by squared norm, and those of a pair differ by theta^2 at most."""
+    """The pairs of cosine theta or more. Rows ascend by squared norm, and those of a pair differ by theta^2 at most.
+
+    So a row shares theta^2 of its own squared norm with one before it, and one of its concepts but for the commonest
+    that make up less: the rows that hold one of these are scored.
+    """
     pairs = np.empty((1024, 2), dtype=np.int64)
     found = 0
-    score = np.zeros(len(norm))
-    met = np.empty(len(norm), dtype=np.int64)
+    met = np.full(len(norm), -1)  # by which row last
     for a in range(len(norm)):
-        number = 0
-        low = np.searchsorted(norm[:a], theta * theta * norm[a] * (1 - _SLACK))
+        least = theta * theta * norm[a] * (1 - _SLACK)
+        low, left = np.searchsorted(norm[:a], least), norm[a]
         for i in range(start[a], start[a + 1]):
-            f = concept[i]
-            rows = row[column_start[f] : column_start[f + 1]]
+            if left < least:
+                break
+            left -= weight[i] * weight[i]
+            rows = row[column_start[concept[i]] : column_start[concept[i] + 1]]
             for b in rows[np.searchsorted(rows, low) : np.searchsorted(rows, a)]:
-                if score[b] == 0:
-                    met[number] = b
-                    number += 1
-                score[b] += weight[i] * weight[i]
-        for b in met[:number]:
-            if score[b] >= theta * np.sqrt(norm[a] * norm[b]) * (1 - _SLACK):
-                if found == len(pairs):
-                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                pairs[found, 0], pairs[found, 1] = a, b
-                found += 1
-            score[b] = 0
+                if met[b] == a:
+                    continue
+                met[b] = a
+                score = _in_common(concept, weight, start[a], start[a + 1], start[b], start[b + 1])
+                if score >= theta * np.sqrt(norm[a] * norm[b]) * (1 - _SLACK):
+                    if found == len(pairs):
+                        pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                    pairs[found, 0], pairs[found, 1] = a, b
+                    found += 1
     return pairs[:found].copy()
+
+
+@njit(cache=True)
+def _in_common(concept: np.ndarray, weight: np.ndarray, i: int, end_i: int, j: int, end_j: int) -> float:
+    """The product of two rows, each ascending by concept. A concept weighs the same in every row."""
+    score = 0.0
+    while i < end_i and j < end_j:
+        if concept[i] == concept[j]:
+            score += weight[i] * weight[i]
+            i += 1
+            j += 1
+        elif concept[i] < concept[j]:
+            i += 1
+        else:
+            j += 1
+    return score
 
 
 def _levels_reached(near: csr_array, users: csr_array, levels: np.ndarray) -> np.ndarray:
