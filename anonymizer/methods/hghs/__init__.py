@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from numba import types
+from numba.typed import Dict
 
 from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
 from shoal.anonymizer.cuts import (
@@ -52,7 +54,6 @@ class HgHs(ProfileMethod):
         protects=PROTECTS,
         does_not_protect=DOES_NOT_PROTECT,
         cluster="what is generalized is so for all users alike, and blocks would have cuts of their own",
-        most_users=400_000,  # by 20 s for 8,000 simulated users and 110 s for 50,000
     )
     k = sharing_profiles()
     m = known_items()
@@ -81,7 +82,8 @@ class HgHs(ProfileMethod):
         m = len(nodes.node) if isinstance(self.m, str) else self.m
         scratch = np.zeros(len(nodes.node), dtype=np.int64)
         first, below_start, below = _children(nodes, taxonomy)
-        search = Search(self.k, m, nodes, row, bits, below_start, below, scratch, int(taxonomy.leaves[0]))
+        sharing = Dict.empty(types.int64, types.int64)
+        search = Search(self.k, m, nodes, row, bits, below_start, below, scratch, int(taxonomy.leaves[0]), sharing)
         return _greedy_cut(first, search, progress)
 
 

@@ -31,6 +31,7 @@ class Search(NamedTuple):
     below: np.ndarray  # int64
     threats_with: np.ndarray  # int64 per node, all 0: scratch
     left_out: int  # what an occurrence costs that is left out: the leaves of the taxonomy
+    sharing: dict[int, int]  # of pairs of nodes met so far, how many transactions hold both, but k at most
 
 
 def no_threats() -> Threats:
@@ -49,6 +50,15 @@ def _common(rows: np.ndarray, others: np.ndarray, k: int) -> int:
             if found == k:
                 return k
     return found
+
+
+@njit(cache=True)
+def _sharing(x: int, y: int, search: Search) -> int:
+    """How many transactions hold both nodes, but k at most; counted once, as most cuts tried have the same pairs."""
+    pair = min(x, y) * len(search.row) + max(x, y)
+    if pair not in search.sharing:
+        search.sharing[pair] = _common(search.bits[search.row[x]], search.bits[search.row[y]], search.k)
+    return search.sharing[pair]
 
 
 @njit(cache=True)
@@ -84,11 +94,12 @@ def _new_threats(v: int, cut: np.ndarray, search: Search) -> list[np.ndarray]:
             if chosen[depth + 1] == len(items):
                 depth -= 1
                 continue
-            more = bits[row[items[chosen[depth + 1]]]]
-            held = _common(rows[depth], more, k)
+            last = items[chosen[depth + 1]]
+            more = bits[row[last]]
+            held = _sharing(items[first], last, search) if depth == 0 else _common(rows[depth], more, k)
             if 0 < held < k:
                 some = items[chosen[: depth + 2]]
-                if _is_smallest(some, search):
+                if depth == 0 or _is_smallest(some, search):  # each of a pair is held by k users
                     found.append(some)
             elif held == k and depth + 1 < deepest:
                 rows[depth + 1] = rows[depth] & more
@@ -120,20 +131,21 @@ def threats_below(v: int, cut: np.ndarray, threats: Threats, search: Search) -> 
 
 
 @njit(cache=True)
-def _by_item(threats: Threats, items: np.ndarray, search: Search) -> tuple[np.ndarray, np.ndarray]:
-    """The threats that each of some items is in: where they start, and their numbers. Counts them besides."""
-    count, start = search.threats_with, np.zeros(len(items) + 1, dtype=np.int64)
+def _by_item(threats: Threats, search: Search) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The items of threats, where the threats of each start, and their numbers. Counts them besides."""
+    count = search.threats_with
     for x in threats.item:
         count[x] += 1
+    items = np.flatnonzero(count)
+    start, filled = np.zeros(len(items) + 1, dtype=np.int64), np.empty(len(count), dtype=np.int64)
     for i in range(len(items)):
-        start[i + 1] = start[i] + count[items[i]]
-    number, filled = np.empty(start[-1], dtype=np.int64), start[:-1].copy()
+        filled[items[i]], start[i + 1] = start[i], start[i] + count[items[i]]
+    number = np.empty(start[-1], dtype=np.int64)
     for t in range(len(threats.start) - 1):
         for x in threats.item[threats.start[t] : threats.start[t + 1]]:
-            i = np.searchsorted(items, x)
-            number[filled[i]] = t
-            filled[i] += 1
-    return start, number
+            number[filled[x]] = t
+            filled[x] += 1
+    return items, start, number
 
 
 @njit(cache=True)
@@ -142,8 +154,8 @@ def suppress(threats: Threats, search: Search) -> np.ndarray:
 
     Of equal ones the last by label, so that the first is kept.
     """
-    count, nodes, items = search.threats_with, search.nodes, np.unique(threats.item)
-    start, number = _by_item(threats, items, search)
+    count, nodes = search.threats_with, search.nodes
+    items, start, number = _by_item(threats, search)
     gone, ended = np.empty(len(items), dtype=np.int64), np.zeros(len(threats.start) - 1, dtype=np.bool_)
     many, left = 0, len(ended)
     while left > 0:
