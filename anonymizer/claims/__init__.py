@@ -54,6 +54,13 @@ class Evidence:
     def profiles(self) -> Profiles:
         return build_profiles(self.log, self.knowledge.words)
 
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """The user of the log behind each pseudonym, where nobody shares one."""
+        user = np.empty(len(self.release), dtype=np.int64)
+        user[self.assignment.profile] = self.assignment.rows_for(self.log.users)
+        return user
+
 
 Values = Mapping[str, Value]
 Unit = Literal["user", "session", "query", "log"]
