@@ -16,7 +16,9 @@ from shoal.anonymizer.cuts import (
     Nodes,
     holders,
     known_items,
+    most_known,
     nodes_above,
+    places_of_items,
     publish_cut,
     sharing_profiles,
 )
@@ -76,12 +78,12 @@ class HgHs(ProfileMethod):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Cut and SS: the nodes of the cut, and those of them that are left out."""
         columns = transactions.columns
-        leaf = np.searchsorted(nodes.node, columns.path[columns.path_start[1:] - 1])
-        row, bits = holders(columns, nodes, leaf)
-        m = len(nodes.node) if isinstance(self.m, str) else self.m
+        row, bits = holders(columns, nodes, places_of_items(columns, nodes))
         scratch = np.zeros(len(nodes.node), dtype=np.int64)
         first, below_start, below = _children(nodes, taxonomy)
-        search = Search(self.k, m, nodes, row, bits, below_start, below, scratch, int(taxonomy.leaves[0]))
+        search = Search(
+            self.k, most_known(self.m, nodes), nodes, row, bits, below_start, below, scratch, int(taxonomy.leaves[0])
+        )
         return _greedy_cut(first, search, progress)
 
 
