@@ -16,8 +16,8 @@ ENTRY_POINTS = "shoal.measures"
 GROUPS = ("all", "thorough")  # names of several measures at once
 # In the order of the results; a file that is not named here stands behind these.
 _FILES = (
-    "precision", "linkage", "singling_out", "losses", "patterns", "profile_shape", "srp", "released",
-    "linkability", "attackers",
+    "precision", "linkage", "singling_out", "losses", "patterns", "profile_shape", "semantic_remain",
+    "released_queries", "linkability", "attackers",
 )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def carry_out(database: Database, settings: Settings, job: Job, steps: Steps) ->
         _read_upload(database, job, steps)
         return
     if job.kind in (INDEXING, SERVING):
-        from shoal.webapp.core.serving import index_upload, prepare
+        from shoal.webapp.core.served_data import index_upload, prepare
 
         index_upload(database, job, steps) if job.kind == INDEXING else prepare(database, settings, job, steps)
         return
