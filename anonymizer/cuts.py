@@ -57,7 +57,7 @@ class Nodes(NamedTuple):
 def nodes_above(transactions: Transactions, taxonomy: Taxonomy) -> Nodes:
     columns = transactions.columns
     node = np.unique(columns.path).astype(np.int64)
-    leaf = columns.path[columns.path_start[1:] - 1]
+    leaf = _leaves(columns)
     first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, taxonomy.end[node])
     before = np.concatenate([[0], np.cumsum(np.bincount(columns.item, minlength=len(leaf)))])
     leaves, labels = taxonomy.leaves[node], [taxonomy.labels[v].lower() for v in node.tolist()]
@@ -75,8 +75,23 @@ def nodes_above(transactions: Transactions, taxonomy: Taxonomy) -> Nodes:
         np.zeros(len(node), dtype=np.int64),
         label,
     )
-    _count_users(columns, nodes, np.searchsorted(node, leaf))
+    _count_users(columns, nodes, places_of_items(columns, nodes))
     return nodes
+
+
+def _leaves(columns: Columns) -> np.ndarray:
+    """The leaf of the taxonomy that each item is: where its path ends."""
+    return columns.path[columns.path_start[1:] - 1]
+
+
+def places_of_items(columns: Columns, nodes: Nodes) -> np.ndarray:
+    """The node that each item is."""
+    return np.searchsorted(nodes.node, _leaves(columns))
+
+
+def most_known(m: int | str, nodes: Nodes) -> int:
+    """How many items an attacker may know: with `any`, as many as there are nodes."""
+    return len(nodes.node) if isinstance(m, str) else m
 
 
 @njit(cache=True)

@@ -1,5 +1,7 @@
 """Differential privacy of counts of people: OpenDP's Laplace noise and threshold, and its map to (epsilon, delta).
 
+A method of `PrivateCounts` publishes them as one profile for all users.
+
 The unit is a whole user, who counts for at most `per_user` things, once for each. Noise is drawn by OpenDP from the
 system's entropy: no seed makes it again.
 """
@@ -13,7 +15,10 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
+from shoal.anonymizer.base import Anonymized, Method, ReleasedQueries, Suppressed
+from shoal.anonymizer.blocks import CountedMethod
 from shoal.anonymizer.parameters import Parameter, number, whole_number
+from shoal.anonymizer.publish import publish
 from shoal.corpus.progress import Progress
 
 if TYPE_CHECKING:
@@ -22,14 +27,6 @@ if TYPE_CHECKING:
 EPSILON, DELTA, PER_USER = number(0.01, 20), number(1e-12, 0.1), whole_number(1, 1000)
 _AT_ONCE = 250_000  # counts per call: OpenDP takes a table of Python's numbers
 _STAGE = "adding noise to counts"
-
-
-def epsilon_parameter() -> Parameter[float]:
-    return Parameter(1.0, EPSILON, "how much likelier a whole user may make any release, as a logarithm", "lower")
-
-
-def delta_parameter() -> Parameter[float]:
-    return Parameter(1e-5, DELTA, "the probability with which that may fail", "lower")
 
 
 @dataclass(frozen=True)
@@ -110,3 +107,23 @@ def counted_users(held: csr_array, per_user: int, seed: int) -> np.ndarray:
     order = np.lexsort((np.random.default_rng(seed).random(len(row)), row))
     place = np.arange(len(row)) - held.indptr[row]  # within its row, in a random order
     return np.bincount(held.indices[order[place < per_user]], minlength=held.shape[1])
+
+
+class PrivateCounts(Method, CountedMethod):
+    """What methods have in common that publish noisy counts of people, for each of `per_user` things of a user."""
+
+    one_profile = True
+    epsilon = Parameter(1.0, EPSILON, "how much likelier a whole user may make any release, as a logarithm", "lower")
+    delta = Parameter(1e-5, DELTA, "the probability with which that may fail", "lower")
+    per_user: Parameter[int]
+
+    def settle(self, totals: pl.DataFrame, seed: int, progress: Progress) -> pl.DataFrame:
+        return noisy_totals(totals, self.epsilon, self.delta, self.per_user, progress)
+
+    def publish_one(
+        self, users: pl.Series, labels: list[str], weights: csr_array, queries: ReleasedQueries | None = None
+    ) -> Anonymized:
+        """One profile for all users. What is suppressed is not counted: that would be an exact number of the log."""
+        everyone = np.arange(len(users))
+        members = (everyone, np.zeros(len(everyone), dtype=np.int64))
+        return publish(users, members, weights, labels, self.claim(), Suppressed(), queries=queries)

@@ -79,11 +79,17 @@ def publish_centroids(
 
 def publish_own_sets(profiles: Profiles, kept: np.ndarray, claim: Claim) -> Anonymized:
     """A row per user: the terms of theirs that are kept, each once; who has none left has no row."""
-    sets = only_columns(profiles.counts, kept).sign()
+    return publish_sets(profiles, only_columns(profiles.counts, kept).sign(), profiles.terms, claim)
+
+
+def publish_sets(
+    profiles: Profiles, sets: csr_array, labels: list[str], claim: Claim, generalized: np.ndarray | None = None
+) -> Anonymized:
+    """A row per user: the labels that stand for their terms, each once; who has none has no row."""
     users = np.flatnonzero(np.diff(sets.indptr))
     suppressed = Suppressed(int(profiles.occurrences.sum()) - sets.nnz, len(profiles) - len(users))
-    weights = csr_array(sets[users]).astype(float)
-    return publish(profiles.users, (users, np.arange(len(users))), weights, profiles.terms, claim, suppressed)
+    members, weights = (users, np.arange(len(users))), csr_array(sets[users]).astype(float)
+    return publish(profiles.users, members, weights, labels, claim, suppressed, generalized)
 
 
 def catalogue_of(profiles: Profiles, k: int) -> Catalogue:

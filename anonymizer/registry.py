@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import isabstract
 from pkgutil import iter_modules
+from typing import Any
 
 import shoal.anonymizer.methods
 from shoal.anonymizer.base import FAMILIES, LogMethod, Method, MethodInfo, ProfileMethod, declared_parameters
@@ -23,7 +24,7 @@ _RESERVED = {*dir(ProfileMethod), *dir(LogMethod), *Method.__annotations__}
 @lru_cache(maxsize=1)
 def methods() -> dict[str, type[Method]]:
     """Every method by its id: the controls first, then the others by name."""
-    return collect([*_built_in(), *_of_other_packages()])
+    return collect([*_built_in(), *of_other_packages(ENTRY_POINTS, "method")])
 
 
 def collect(found: Iterable[type[Method]]) -> dict[str, type[Method]]:
@@ -67,13 +68,14 @@ def _built_in() -> Iterable[type[Method]]:
                 yield thing
 
 
-def _of_other_packages() -> Iterable[type[Method]]:
-    for point in entry_points(group=ENTRY_POINTS):
+def of_other_packages(group: str, what: str) -> Iterator[Any]:
+    """What other packages bring by a group of entry points: methods, and by others verifiers and measures."""
+    for point in entry_points(group=group):
         try:
             yield point.load()
         except (ImportError, AttributeError, SyntaxError) as error:
             raise InputError(
-                f"the method {point.name!r} ({point.value}) cannot be loaded: {error}; mend or remove its package"
+                f"the {what} {point.name!r} ({point.value}) cannot be loaded: {error}; mend or remove its package"
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""Columns of numbers: which numbers occur in one, and a well-spread number for each row of several (SplitMix64)."""
+"""Columns of numbers: where runs start, which numbers occur, and a well-spread number for each row (SplitMix64)."""
 
 import numpy as np
 
@@ -7,12 +7,19 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
+def starts(*columns: np.ndarray) -> np.ndarray:
+    """True at the first row, and at each that differs from the one before it in any of the columns."""
+    first = np.zeros(len(columns[0]), dtype=bool)
+    first[:1] = True
+    for column in columns:
+        first[1:] |= column[1:] != column[:-1]
+    return first
+
+
 def distinct(values: np.ndarray) -> np.ndarray:
     """The numbers that occur, ascending: by sorting, several times faster on millions than numpy's hash table."""
     ordered = np.sort(values)
-    first = np.ones(len(ordered), dtype=bool)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[first]
+    return ordered[starts(ordered)]
 
 
 def spread(numbers: np.ndarray) -> np.ndarray:

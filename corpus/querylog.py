@@ -72,6 +72,11 @@ class QueryLog:
             }
         )
 
+    @property
+    def place(self) -> np.ndarray:
+        """The place of each event among those of its user."""
+        return np.arange(len(self)) - np.repeat(self.start[:-1], np.diff(self.start))
+
     def select(self, keep: np.ndarray) -> "QueryLog":
         """The log with only the events where `keep` is true. Users and queries keep their numbers."""
         kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
@@ -93,6 +98,11 @@ class QueryLog:
         counts = np.diff(some.start)[mask]
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return replace(some, users=self.users.filter(pl.Series(mask)), start=start)
+
+    def drawn(self, users: int, seed: int) -> "QueryLog":
+        """The log of so many users drawn by the seed, as if nobody else had typed."""
+        chosen = np.random.default_rng(seed).permutation(len(self.users))[:users]
+        return self.for_users(np.sort(chosen)).compacted()
 
     def compacted(self) -> "QueryLog":
         """The same events without the queries and urls that no event of this log has.

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from typing import Literal
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from shoal.anonymizer.base import Assignment, Claim, Release, Suppressed
 from shoal.anonymizer.parameters import Range, Value
+from shoal.anonymizer.registry import of_other_packages
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
@@ -53,6 +53,13 @@ class Evidence:
     @cached_property
     def profiles(self) -> Profiles:
         return build_profiles(self.log, self.knowledge.words)
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """The user of the log behind each pseudonym, where nobody shares one."""
+        user = np.empty(len(self.release), dtype=np.int64)
+        user[self.assignment.profile] = self.assignment.rows_for(self.log.users)
+        return user
 
 
 Values = Mapping[str, Value]
@@ -119,7 +126,7 @@ def verifiers() -> dict[str, Verifier]:
     """Verifiers by claim id. Each module here lists its own in VERIFIERS; other packages add theirs by entry points."""
     modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     found = [verifier for module in modules for verifier in getattr(module, "VERIFIERS", ())]
-    return collect([*found, *(point.load() for point in entry_points(group=ENTRY_POINTS))])
+    return collect([*found, *of_other_packages(ENTRY_POINTS, "verifier")])
 
 
 def collect(found: Iterable[Verifier]) -> dict[str, Verifier]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from shoal.anonymizer.base import CATALOGUE, Catalogue, Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import as_written
+from shoal.anonymizer.claims.groups import as_written, verify_left_out
 from shoal.anonymizer.parameters import AT_LEAST_TWO
 
 
@@ -53,10 +53,7 @@ def verify_suppressed(catalogue: Catalogue, evidence: Evidence) -> Verdict:
     listed = set(catalogue.terms)
     typed = zip(evidence.profiles.terms, evidence.profiles.counts.sum(axis=0).tolist(), strict=True)
     left_out = int(sum(times for term, times in typed if term not in listed))
-    if left_out == evidence.suppressed.occurrences:
-        return HOLDS
-    said = f"the manifest counts {evidence.suppressed.occurrences} suppressed occurrences"
-    return broken(f"{said}, but {left_out} are of terms outside of the catalogue")
+    return verify_left_out(left_out, "are of terms outside of the catalogue", evidence)
 
 
 VERIFIERS = (

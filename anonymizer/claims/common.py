@@ -9,6 +9,7 @@ from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import (
     verify_at_least_k,
+    verify_left_out,
     verify_members_have_profiles,
     verify_nothing_generalized,
     verify_weights,
@@ -80,10 +81,7 @@ def verify_means_of_held(t: int, counts: MemberCounts, evidence: Evidence) -> Ve
     means = csr_array((typed / release.users[profile], (profile, term)), shape=shape)
     verdict = verify_weights(release, means, profiles.terms, f"the terms of at least {t} of its members")
     left_out = int(profiles.occurrences.sum() - typed.sum())
-    if verdict.holds and left_out != evidence.suppressed.occurrences:
-        said = f"the manifest counts {evidence.suppressed.occurrences} suppressed occurrences"
-        return broken(f"{said}, but {left_out} of the log stand in no profile")
-    return verdict
+    return verify_left_out(left_out, "of the log stand in no profile", evidence) if verdict.holds else verdict
 
 
 def _sentence(values: Values) -> str:

@@ -110,7 +110,7 @@ class _Walk:
 def _verify_typed(evidence: Evidence, rows: ReleasedQueries) -> Verdict:
     """For each time that a user has a concept they typed a query below it, and no query counts for two."""
     typed = typed_queries(evidence.log)
-    user = _users(evidence)[rows.pseudonym]
+    user = evidence.owner[rows.pseudonym]
     walk = _walk(evidence, rows, user, typed)
     for first in range(0, typed.times.shape[0], _USERS_AT_ONCE):
         part = _impossible_user(walk, slice(first, first + _USERS_AT_ONCE), rows.count, typed.times)
@@ -140,14 +140,6 @@ def _impossible_user(walk: _Walk, some: slice, count: np.ndarray, times: csr_arr
         high=times.data[pair],
     ).impossible_part()
     return part if part == FEASIBLE else part + some.start
-
-
-def _users(evidence: Evidence) -> np.ndarray:
-    """The user of the log behind each pseudonym."""
-    assignment = evidence.assignment
-    user = np.empty(len(evidence.release), dtype=np.int64)
-    user[assignment.profile] = assignment.rows_for(evidence.log.users)
-    return user
 
 
 def _walk(evidence: Evidence, rows: ReleasedQueries, user: np.ndarray, typed: TypedQueries) -> _Walk:

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Claim, Release
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
 from shoal.anonymizer.parameters import AT_LEAST_TWO
+from shoal.corpus.columns import distinct
 
 DIGITS = 9  # with which a weight that is no whole number is written into a release folder
 
@@ -86,26 +87,39 @@ def verify_rows_of_one(release: Release) -> Verdict:
 
 def verify_own_sets(evidence: Evidence, always: np.ndarray) -> Verdict:
     """Each user's own terms, each once; one is published of all who typed it, or of nobody, and `always` of all."""
-    profiles, published = evidence.profiles, set(evidence.release.labels)
-    kept = always | np.fromiter((term in published for term in profiles.terms), dtype=bool, count=len(always))
-    row = np.repeat(np.arange(len(profiles)), profiles.size)
-    here = kept[profiles.counts.indices]
-    has = np.bincount(row[here], minlength=len(profiles)) > 0
+    terms, published = evidence.profiles.terms, set(evidence.release.labels)
+    kept = always | np.fromiter((term in published for term in terms), dtype=bool, count=len(always))
+    return verify_own_items(evidence, np.where(kept, np.arange(len(terms)), -1), terms)
+
+
+def verify_own_items(evidence: Evidence, items: np.ndarray, labels: list[str]) -> Verdict:
+    """Each user's row is what stands for their terms, each once; nobody else has a row, and the rest is counted.
+
+    `items` is the label that stands for each term of the log, -1 for none.
+    """
+    profiles, release = evidence.profiles, evidence.release
+    item = items[profiles.counts.indices]
+    user = np.repeat(np.arange(len(profiles)), profiles.size)[item >= 0]
+    user, item = np.divmod(distinct(user * len(labels) + item[item >= 0]), max(1, len(labels)))
+    has = np.bincount(user, minlength=len(profiles)) > 0
     wrong = np.flatnonzero(has != _inside(evidence))
     if len(wrong):
-        said = "typed a term that is published, but has no profile" if has[wrong[0]] else "has a profile of no term"
+        said = "typed what is published, but has no profile" if has[wrong[0]] else "has a profile, but of no own term"
         return broken(f"user {profiles.users[int(wrong[0])]!r} {said}")
-    rows = np.full(len(profiles), -1)
-    rows[evidence.assignment.rows_for(profiles.users)] = evidence.assignment.profile
-    ones = np.ones(int(here.sum()))
-    place = (rows[row[here]], profiles.counts.indices[here])
-    expected = csr_array((ones, place), shape=(len(evidence.release), len(always)))
-    verdict = verify_weights(evidence.release, expected, profiles.terms, "its user's own terms")
-    missing = int(profiles.occurrences.sum()) - len(ones)
-    if verdict.holds and missing != evidence.suppressed.occurrences:
-        said = f"{missing} occurrences of terms are not published"
-        return broken(f"{said}, but the manifest counts {evidence.suppressed.occurrences}")
-    return verdict
+    row_of = np.full(len(profiles), -1)
+    row_of[evidence.assignment.rows_for(profiles.users)] = evidence.assignment.profile
+    expected = csr_array((np.ones(len(item)), (row_of[user], item)), shape=(len(release), len(labels)))
+    verdict = verify_weights(release, expected, labels, "its user's own terms")
+    missing = int(profiles.occurrences.sum()) - len(item)
+    return verify_left_out(missing, "are not published", evidence) if verdict.holds else verdict
+
+
+def verify_left_out(number: int, what: str, evidence: Evidence) -> Verdict:
+    """As much is counted as suppressed as was left out."""
+    said = evidence.suppressed.occurrences
+    if said == number:
+        return HOLDS
+    return broken(f"the manifest counts {said} suppressed occurrences, but {number} {what}")
 
 
 def verify_one_profile(claim: Claim, evidence: Evidence) -> Verdict:
@@ -154,10 +168,7 @@ def verify_outsiders(evidence: Evidence) -> Verdict:
     if not filled.holds:
         return filled
     outside = int(evidence.profiles.occurrences[~_inside(evidence)].sum())
-    if outside != evidence.suppressed.occurrences:
-        said = f"the manifest counts {evidence.suppressed.occurrences} suppressed occurrences"
-        return broken(f"{said}, but users outside of all groups typed {outside}")
-    return HOLDS
+    return verify_left_out(outside, "are of users outside of all groups", evidence)
 
 
 def verify_members_have_profiles(evidence: Evidence) -> Verdict:

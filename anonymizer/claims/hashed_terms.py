@@ -7,7 +7,13 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import Evidence, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import verify_members_have_profiles, verify_nothing_generalized, verify_weights
+from shoal.anonymizer.claims.groups import (
+    verify_left_out,
+    verify_members_have_profiles,
+    verify_nothing_generalized,
+    verify_rows_of_one,
+    verify_weights,
+)
 from shoal.anonymizer.parameters import whole_number
 
 _BLOCK = 64  # bytes of a block of SHA-256
@@ -26,11 +32,12 @@ def verify_hashed_terms(claim: Claim, evidence: Evidence) -> Verdict:
     release, profiles, key = evidence.release, evidence.profiles, evidence.assignment.key
     if key is None or key.bits != claim.values["bits"]:
         return broken("there is no key of so many bits beside the release: nobody can tell what it publishes")
-    if (release.users != 1).any():
-        return broken(f"{release.pseudonyms[int((release.users != 1).argmax())]} is not of one user")
-    if evidence.suppressed.occurrences:
-        return broken(f"{evidence.suppressed.occurrences} suppressed occurrences are counted, but none is")
-    for verdict in (verify_nothing_generalized(release), verify_members_have_profiles(evidence)):
+    for verdict in (
+        verify_rows_of_one(release),
+        verify_left_out(0, "were left out", evidence),
+        verify_nothing_generalized(release),
+        verify_members_have_profiles(evidence),
+    ):
         if not verdict.holds:
             return verdict
     user = evidence.assignment.rows_for(profiles.users)
@@ -40,9 +47,7 @@ def verify_hashed_terms(claim: Claim, evidence: Evidence) -> Verdict:
     labels = [hashed(key.secret, term, key.bits) for term in profiles.terms]
     names = sorted(set(labels))
     place = {name: column for column, name in enumerate(names)}
-    rows = np.empty(len(release), dtype=np.int64)
-    rows[evidence.assignment.profile] = user
-    own = profiles.counts[rows].tocoo()
+    own = profiles.counts[evidence.owner].tocoo()
     columns = np.array([place[label] for label in labels], dtype=np.int64)[own.col]
     expected = csr_array((own.data.astype(float), (own.row, columns)), shape=(len(release), len(names)))
     return verify_weights(release, expected, names, "its user's terms")

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, triu
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import verify_rows_of_one
+from shoal.anonymizer.claims.groups import verify_left_out, verify_rows_of_one
 from shoal.anonymizer.claims.transactions import published_nodes
 from shoal.anonymizer.parameters import AT_LEAST_TWO, SET_SIZES, one_of
 
@@ -96,11 +96,7 @@ def _all_is_counted(evidence: Evidence) -> Verdict:
     if len(empty):
         return broken(f"{release.pseudonyms[empty[0]]} holds nothing, but a user left with nothing has no profile")
     missing = int(evidence.profiles.occurrences.sum()) - release.weights.nnz
-    if missing == evidence.suppressed.occurrences:
-        return HOLDS
-    return broken(
-        f"{missing} occurrences of terms are not published, but the manifest counts {evidence.suppressed.occurrences}"
-    )
+    return verify_left_out(missing, "are not published", evidence)
 
 
 def _sets_are_shared(claim: Claim, evidence: Evidence) -> Verdict:

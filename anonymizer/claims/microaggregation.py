@@ -7,7 +7,12 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import QUERIES, Claim, ReleasedQueries
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import verify_at_least_k, verify_nothing_generalized, verify_weights
+from shoal.anonymizer.claims.groups import (
+    verify_at_least_k,
+    verify_left_out,
+    verify_nothing_generalized,
+    verify_weights,
+)
 from shoal.anonymizer.claims.queries import TypedQueries, typed_queries
 from shoal.anonymizer.claims.transport import FEASIBLE, Transport
 from shoal.anonymizer.parameters import AT_LEAST_TWO
@@ -207,10 +212,7 @@ def _before(user: np.ndarray, times: np.ndarray, whole: np.ndarray, upper: np.nd
 def _verify_suppressed(evidence: Evidence, rows: ReleasedQueries, asked: _Members, listed: np.ndarray) -> Verdict:
     """Suppressed is every event whose query is not in the log that its user shares."""
     left_out = len(evidence.log) - int(asked.times[listed != NOBODY].sum())
-    if left_out == evidence.suppressed.occurrences:
-        return HOLDS
-    said = f"the manifest counts {evidence.suppressed.occurrences}"
-    return broken(f"{left_out} events have a query that is not in the log that their user shares, but {said}")
+    return verify_left_out(left_out, "events have a query that is not in the log that their user shares", evidence)
 
 
 def _verify_profiles(evidence: Evidence, rows: ReleasedQueries, asked: _Members, code: np.ndarray) -> Verdict:

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Claim, Release
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
 from shoal.anonymizer.claims.groups import (
+    verify_left_out,
     verify_members_have_profiles,
     verify_nothing_generalized,
     verify_rows_of_one,
@@ -47,10 +48,7 @@ def _nobody_is_left_out(evidence: Evidence, hidden: np.ndarray) -> Verdict:
 def _hidden_are_counted(evidence: Evidence, hidden: np.ndarray) -> Verdict:
     counts = evidence.profiles.counts
     missing = int(counts.data[hidden[counts.indices]].sum())
-    if missing == evidence.suppressed.occurrences:
-        return HOLDS
-    said = f"the manifest counts {evidence.suppressed.occurrences} suppressed occurrences"
-    return broken(f"{said}, but {missing} are of sensitive terms that too many typed")
+    return verify_left_out(missing, "are of sensitive terms that too many typed", evidence)
 
 
 def _shares_are_true(p: int, evidence: Evidence, private: np.ndarray, hidden: np.ndarray) -> Verdict:

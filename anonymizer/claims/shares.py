@@ -9,6 +9,7 @@ import polars as pl
 
 from shoal.anonymizer.base import QUERIES, Claim, Release, ReleasedQueries
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
+from shoal.anonymizer.claims.groups import verify_rows_of_one
 from shoal.anonymizer.claims.queries import (
     TypedQueries,
     published_degrees,
@@ -136,8 +137,9 @@ def verify_shares(claim: Claim, evidence: Evidence) -> Verdict:
 
 def _verify_rows(release: Release, shares: ReleasedQueries) -> Verdict:
     """Each row is a share, each pseudonym is one user's with a point of its own, and degrees are counted."""
-    if (release.users != 1).any():
-        return broken(f"{release.pseudonyms[int((release.users != 1).argmax())]} is not of one user")
+    own = verify_rows_of_one(release)
+    if not own.holds:
+        return own
     idle = np.bincount(shares.pseudonym, minlength=len(release)) == 0
     if idle.any():
         return broken(f"{release.pseudonyms[int(idle.argmax())]} is published, but has no share")
@@ -204,10 +206,8 @@ Users = frozenset[tuple[int, int]]  # of a query: who asked it, and how often
 
 def _verify_unread(k: int, evidence: Evidence, typed: TypedQueries, table: dict[int, list[Share]]) -> Verdict:
     """What cannot be read is what fewer than k users typed: of the same users, as often and as long."""
-    shares, assignment = evidence.release.shares, evidence.assignment
+    shares, owner = evidence.release.shares, evidence.owner
     assert shares is not None
-    owner = np.empty(len(evidence.release), dtype=np.int64)
-    owner[assignment.profile] = assignment.rows_for(evidence.log.users)
     said: Counter[tuple[Users, int]] = Counter()
     for some in table.values():
         if len(some) < k:

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import verify_nothing_generalized
+from shoal.anonymizer.claims.groups import verify_left_out, verify_nothing_generalized, verify_rows_of_one
 from shoal.anonymizer.parameters import whole_number
 from shoal.corpus.profiles import query_term_counts
 
@@ -16,13 +16,13 @@ Rows = tuple[np.ndarray, csr_array]  # the user of each profile, and profiles x 
 def verify_topics(claim: Claim, evidence: Evidence) -> Verdict:
     """The profiles of a user are the user's queries, one for each topic; nobody is left out, nothing is suppressed."""
     release = evidence.release
-    verdict = verify_nothing_generalized(release)
-    if not verdict.holds:
-        return verdict
-    if (release.users != 1).any():
-        return broken(f"{release.pseudonyms[int((release.users != 1).argmax())]} is not of one user")
-    if evidence.suppressed.occurrences:
-        return broken(f"{evidence.suppressed.occurrences} suppressed occurrences are counted, but none is")
+    for verdict in (
+        verify_nothing_generalized(release),
+        verify_rows_of_one(release),
+        verify_left_out(0, "were left out", evidence),
+    ):
+        if not verdict.holds:
+            return verdict
     words = {label: i for i, label in enumerate(release.labels)}
     asked = _asked(int(claim.values["topics"]), evidence, words)
     published = _published(evidence, len(words))

@@ -7,7 +7,7 @@ import numpy as np
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import verify_at_least_k
+from shoal.anonymizer.claims.groups import verify_at_least_k, verify_left_out
 from shoal.anonymizer.parameters import AT_LEAST_TWO, one_of
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 
@@ -231,11 +231,7 @@ def _suppression_is_counted(evidence: Evidence, published: Table) -> Verdict:
     group = published.key // len(evidence.knowledge.taxonomy)
     kept = int((published.copies * evidence.release.users[group]).sum())
     missing = int(evidence.profiles.occurrences.sum()) - kept
-    if missing == evidence.suppressed.occurrences:
-        return HOLDS
-    return broken(
-        f"{missing} occurrences of terms are not published, but the manifest counts {evidence.suppressed.occurrences}"
-    )
+    return verify_left_out(missing, "are not published", evidence)
 
 
 _SENTENCES = {

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
-from shoal.anonymizer.claims.groups import verify_nothing_generalized, verify_rows_of_one, verify_weights
+from shoal.anonymizer.claims.groups import verify_nothing_generalized, verify_own_items, verify_rows_of_one
 from shoal.anonymizer.parameters import number, one_of, whole_number
 from shoal.corpus.errors import InputError
 
@@ -25,7 +25,7 @@ def verify_uncertainty(claim: Claim, evidence: Evidence) -> Verdict:
         if not verdict.holds:
             return verdict
     items = _items_of_terms(evidence)
-    true = items if isinstance(items, Verdict) else _are_own_items(items, evidence)
+    true = items if isinstance(items, Verdict) else verify_own_items(evidence, items, release.labels)
     if not true.holds:
         return true
     rho, antecedent = Fraction(str(claim.values["rho"])), claim.values["antecedent"]
@@ -60,29 +60,6 @@ def _items_of_terms(evidence: Evidence) -> np.ndarray | Verdict:
             return broken(f"{names} are published, which both stand for {term!r}")
         items[t] = found[0] if found else -1
     return items
-
-
-def _are_own_items(items: np.ndarray, evidence: Evidence) -> Verdict:
-    """Each user's row is what stands for their terms, each once; nobody else has a row, and the rest is counted."""
-    profiles, release = evidence.profiles, evidence.release
-    row_of = np.full(len(profiles), -1)
-    row_of[evidence.assignment.rows_for(profiles.users)] = evidence.assignment.profile
-    user = np.repeat(np.arange(len(profiles)), profiles.size)
-    item = items[profiles.counts.indices]
-    pairs = np.unique(np.stack([user[item >= 0], item[item >= 0]]), axis=1)
-    has = np.bincount(pairs[0], minlength=len(profiles)) > 0
-    wrong = np.flatnonzero(has != (row_of >= 0))
-    if len(wrong):
-        said = "typed what is published, but has no row" if has[wrong[0]] else "has a row, but typed nothing of it"
-        return broken(f"user {profiles.users[int(wrong[0])]!r} {said}")
-    shape = (len(release), len(release.labels))
-    expected = csr_array((np.ones(pairs.shape[1]), (row_of[pairs[0]], pairs[1])), shape=shape)
-    verdict = verify_weights(release, expected, release.labels, "its user's own terms")
-    missing = int(profiles.occurrences.sum()) - pairs.shape[1]
-    if verdict.holds and missing != evidence.suppressed.occurrences:
-        said = f"{missing} occurrences of terms are not published"
-        return broken(f"{said}, but the manifest counts {evidence.suppressed.occurrences}")
-    return verdict
 
 
 def _small_rules(rho: Fraction, most: int, evidence: Evidence) -> Iterator[Verdict]:

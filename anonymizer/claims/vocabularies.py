@@ -26,6 +26,7 @@ from scipy.sparse import csr_array
 from shoal.anonymizer.base import Claim
 from shoal.anonymizer.claims import HOLDS, Evidence, Values, Verdict, Verifier, broken
 from shoal.anonymizer.claims.fitting_terms import Fitting, find_fitting
+from shoal.anonymizer.claims.groups import verify_left_out
 from shoal.anonymizer.claims.vocabulary_bags import MOST_BAGS, Naming, can_fill, find_bags
 from shoal.anonymizer.parameters import AT_LEAST_TWO, Range, Value, one_of, whole_number
 from shoal.corpus.knowledge.taxonomy import bag_label, bag_members
@@ -158,11 +159,8 @@ def _the_rest(case: Case) -> Verdict:
     """What no published occurrence represents is counted as suppressed, no more and no less."""
     bags = np.asarray(case.evidence.release.weights.sum(axis=1)).ravel()
     represented = int(bags[case.shares[0]].sum())
-    typed, suppressed = int(case.evidence.profiles.occurrences.sum()), case.evidence.suppressed.occurrences
-    if suppressed != typed - represented:
-        said = f"{suppressed} occurrences are counted as suppressed"
-        return broken(f"{said}, but {typed} were typed and {represented} are represented")
-    return HOLDS
+    typed = int(case.evidence.profiles.occurrences.sum())
+    return verify_left_out(typed - represented, f"of {typed} are not represented", case.evidence)
 
 
 def _bags_can_be_filled(case: Case) -> Verdict:

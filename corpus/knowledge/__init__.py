@@ -37,6 +37,15 @@ class Knowledge:
     directory_file: Path | None = field(default=None, kw_only=True)
     sensitive_file: Path | None = field(default=None, kw_only=True)
 
+    def refuse_bad_files(self) -> None:
+        """Read the files that were named now, so that a bad one is refused before any work is done."""
+        if self.taxonomy_file:
+            _ = self.taxonomy
+        if self.directory_file:
+            _ = self.directory
+        if self.sensitive_file:
+            _ = self.sensitive
+
     @property
     def dictionary(self) -> str:
         fitting = "any" if self.directory_file else "taxonomy" if self.taxonomy_file else "wordnet"

@@ -21,6 +21,7 @@ from scipy.sparse import csc_array, csr_array
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.taxonomy import Dictionary
+from shoal.corpus.profiles import term_counts
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.tokens import tokenize_column
 
@@ -140,7 +141,7 @@ class SearchedDirectory:
 
 def search_in(entries: pl.DataFrame, words: Dictionary) -> SearchedDirectory:
     """A directory over entries (columns path, title, description); its texts are read as queries are."""
-    terms, counts = _term_counts(entries["title"] + " " + entries["description"], words)
+    terms, counts = term_counts(tokenize_column(entries["title"] + " " + entries["description"]), words)
     names = entries["path"].unique().sort()
     codes = entries["path"].replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()
     scores = bm25(counts)
@@ -161,20 +162,6 @@ def bm25(counts: csr_array) -> csr_array:
     row = np.repeat(np.arange(texts), np.diff(counts.indptr))
     data = idf[counts.indices] * tf * (K1 + 1) / (tf + fullness[row])
     return csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def _term_counts(texts: pl.Series, words: Dictionary) -> tuple[list[str], csr_array]:
-    """Texts x terms. Words that are no term can never be asked for and are left out."""
-    tokens = tokenize_column(texts)
-    spelled = [words(token) for token in tokens.vocabulary]
-    terms = sorted({term for term in spelled if term is not None})
-    number = {term: i for i, term in enumerate(terms)}
-    term_of = np.array([-1 if term is None else number[term] for term in spelled], dtype=np.int64)
-    row = np.repeat(np.arange(len(tokens)), np.diff(tokens.start))
-    column = term_of[tokens.ids] if len(tokens.ids) else np.empty(0, dtype=np.int64)
-    kept = column >= 0
-    ones = np.ones(int(kept.sum()), dtype=np.int32)
-    return terms, csr_array((ones, (row[kept], column[kept])), shape=(len(tokens), len(terms)))
 
 
 COLUMNS = ("path", "title", "description")

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from shoal.corpus.columns import starts
 from shoal.corpus.errors import InputError
 from shoal.corpus.logs.columns import AOL_COLUMNS, EXPECTED, PEOPLE_HEADING, Layout, find_layout
 from shoal.corpus.logs.files import Block, blocks, first_lines, is_parquet
@@ -113,7 +114,7 @@ class Distinct:
 
     def codes(self, strings: pl.Series) -> Codes:
         one, other = (strings.hash(seed).to_numpy() for seed in self._seeds)
-        start = np.flatnonzero(_differing(one, other))  # equal ones that follow each other are looked at once
+        start = np.flatnonzero(starts(one, other))  # equal ones that follow each other are looked at once
         one, other = one.take(start), other.take(start)
         first, code = _coded(one, other)
         names = strings.gather(start.take(first))  # a copy: a filter would hold the memory of all strings
@@ -153,13 +154,6 @@ def _coded(hashes: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.flatnonzero(is_first), code
 
 
-def _differing(hashes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Whether a pair of hashes is another than the one before it."""
-    new = np.ones(len(hashes), dtype=bool)
-    new[1:] = (hashes[1:] != hashes[:-1]) | (others[1:] != others[:-1])
-    return new
-
-
 def _sorted_together(hashes: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """An order in which equal pairs stand together, each as they came, and where another pair begins.
 
@@ -169,7 +163,7 @@ def _sorted_together(hashes: np.ndarray, others: np.ndarray) -> tuple[np.ndarray
     packed = (hashes & ~low) | np.arange(len(hashes), dtype=np.uint64)
     packed.sort()
     order = (packed & low).view(np.int64)
-    new = _differing(hashes.take(order), others.take(order))
+    new = starts(hashes.take(order), others.take(order))
     another = packed[1:] ^ packed[:-1] > low
     met = new[1:] & ~another
     if met.any():  # different pairs that have all other bits in common: hardly ever in a block, some among millions
@@ -177,7 +171,7 @@ def _sorted_together(hashes: np.ndarray, others: np.ndarray) -> tuple[np.ndarray
         mixed = np.flatnonzero(np.isin(group, group[1:][met]))
         rows = order[mixed]
         order[mixed] = rows[np.lexsort((rows, others[rows], hashes[rows], group[mixed]))]
-        new = _differing(hashes.take(order), others.take(order))
+        new = starts(hashes.take(order), others.take(order))
     return order, new
 
 

@@ -161,8 +161,7 @@ def earlier_half(log: QueryLog) -> QueryLog:
         early = log.time <= np.median(log.time)
     else:
         counts = np.diff(log.start)
-        place = np.arange(len(log)) - np.repeat(log.start[:-1], counts)
-        early = place < np.repeat(-(-counts // 2), counts)
+        early = log.place < np.repeat(-(-counts // 2), counts)
     some = log.select(early)
     return some.for_users(np.flatnonzero(np.diff(some.start))).compacted()
 

@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
 from shoal.corpus.version import VERSION
 
@@ -33,15 +33,20 @@ def benchmarks() -> list[str]:
 
 
 def run_benchmark(name: str, full: bool, progress: Progress, against: str = "") -> Sequence[Row]:
-    """Run one benchmark: small sizes, or with `full` the sizes of the papers and of all of AOL.
+    """Run one of the benchmarks: small sizes, or with `full` the sizes of the papers and of all of AOL.
 
     `against` is another program, which runs the same in turns where a benchmark can `compare`.
     """
-    if name not in benchmarks():
-        raise InputError(f"unknown benchmark {name!r}: choose from {', '.join(benchmarks())}")
     module = import_module(f"{__name__}.{name}")
     rows: Sequence[Row] = module.compare(full, progress, against) if against else module.run(full, progress)
     return rows
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at, for a server that is measured."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def machine() -> str:

@@ -90,10 +90,15 @@ def whole_release(theta: float) -> Row:
 
 def release_of_all(queries: int, theta: float) -> tuple[int, int, float]:
     """Queries in the log, queries released, and the seconds of the release."""
-    log = simulate_log(load_documents("news"), -(-queries // QUERIES_PER_USER) + 1).typed()
-    log = log.select(np.arange(len(log)) < queries)
+    log = log_of(queries)
     made, seconds = timed(lambda: Affinity(k=5, theta=theta).anonymize(log))
     return len(log), len(log) - made.suppressed.occurrences, seconds
+
+
+def log_of(queries: int) -> QueryLog:
+    """A simulated log of so many queries."""
+    log = simulate_log(load_documents("news"), -(-queries // QUERIES_PER_USER) + 1).typed()
+    return log.select(np.arange(len(log)) < queries)
 
 
 def _stages(log: QueryLog, theta: float) -> Stages:

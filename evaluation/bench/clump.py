@@ -1,7 +1,5 @@
 """What do Clump and Partition cost? Clump against the literal BUIG version, and the growth of both up to all of AOL."""
 
-import time
-
 import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
@@ -15,7 +13,7 @@ from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row
-from shoal.evaluation.run.timing import fitted_exponent, in_own_process, timed
+from shoal.evaluation.run.timing import best_of, fitted_exponent, in_own_process, timed
 
 LITERAL_SIZE = 1_000
 THESIS_SIZE, AOL_SIZE = 53_058, 650_000
@@ -87,12 +85,7 @@ def seconds_of(method: str, size: int, parameter: str = "k") -> tuple[float, flo
     assert isinstance(grouping, ProfileMethod)
     grouping.anonymize(zipf_profiles(50))
     profiles = zipf_profiles(size)
-    runs = []
-    for _ in range(REPEATS):
-        before = time.process_time()
-        _, clock = timed(lambda: grouping.anonymize(profiles))
-        runs.append((time.process_time() - before, clock))
-    return min(processor for processor, _ in runs), min(clock for _, clock in runs)
+    return best_of(REPEATS, lambda: grouping.anonymize(profiles))
 
 
 def zipf_profiles(users: int, seed: int = 0) -> Profiles:

@@ -7,7 +7,6 @@ same environment: where its caches must be its own, name a script that sets SHOA
 import csv
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
-from shoal.evaluation.bench import Row
+from shoal.evaluation.bench import Row, free_port
 from shoal.evaluation.run.timing import fitted_exponent
 
 SIZES = {False: (1_000, 4_000), True: (10_000, 40_000, 160_000)}  # users of the simulated logs
@@ -146,9 +145,7 @@ def _evaluated(program: Program, folder: Path) -> Cost:
 
 def _first_page(program: Program, folder: Path) -> Cost:
     """A start of the server until it has answered once. The first start in a folder sets it up; the next ones count."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     asked = ["serve", "--data", "news", "--port", str(port), "--no-levels", "--instance", "instance"]
 
     def wait_and_end(server: "subprocess.Popen[bytes]") -> None:

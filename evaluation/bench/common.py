@@ -1,6 +1,5 @@
 """What does common cost? Growth with users up to all of AOL, what its blocks lose in likeness, and the literal one."""
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +13,7 @@ from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.evaluation.bench import Row
 from shoal.evaluation.bench.clump import AOL_SIZE, MEGABYTES, MINUTES, THESIS_SIZE, zipf_profiles
-from shoal.evaluation.run.timing import fitted_exponent, in_own_process, timed
+from shoal.evaluation.run.timing import best_of, fitted_exponent, in_own_process, timed
 
 QUICK_SIZES, FULL_SIZES = (5_000, 10_000, 20_000), (1_000, THESIS_SIZE, AOL_SIZE)
 EXPONENT = 1.3
@@ -35,12 +34,8 @@ def run(full: bool, progress: Progress) -> list[Row]:
 def seconds_of(users: int) -> tuple[float, float]:
     """Processor and wall seconds of one release: the best of three where it is quick. Compiling is not counted."""
     Common().anonymize(zipf_profiles(50))
-    profiles, runs = zipf_profiles(users), []
-    for _ in range(3 if users < THESIS_SIZE else 1):
-        before = time.process_time()
-        _, clock = timed(lambda: Common().anonymize(profiles))
-        runs.append((time.process_time() - before, clock))
-    return min(processor for processor, _ in runs), min(clock for _, clock in runs)
+    profiles = zipf_profiles(users)
+    return best_of(3 if users < THESIS_SIZE else 1, lambda: Common().anonymize(profiles))
 
 
 Measured = Sequence[tuple[float, float, float]]

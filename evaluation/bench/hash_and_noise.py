@@ -2,15 +2,11 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from shoal.anonymizer.parameters import Value
 from shoal.anonymizer.registry import make_method
-from shoal.corpus.documents import load_documents
-from shoal.corpus.people.simulated import simulate_log
 from shoal.corpus.progress import Progress
 from shoal.evaluation.bench import Row
-from shoal.evaluation.bench.affinity import AOL_QUERIES, QUERIES_PER_USER
+from shoal.evaluation.bench.affinity import AOL_QUERIES, log_of
 from shoal.evaluation.run.timing import in_own_process, timed
 
 QUICK_QUERIES = 200_000
@@ -46,8 +42,7 @@ def whole_release(method: str, queries: int) -> Row:
 
 def seconds_of(method: str, queries: int) -> tuple[int, float]:
     """Queries in the log, and the seconds of its release."""
-    log = simulate_log(load_documents("news"), -(-queries // QUERIES_PER_USER) + 1).typed()
-    log = log.select(np.arange(len(log)) < queries)
+    log = log_of(queries)
     made_by = make_method(method, SETTINGS[method])
     _, seconds = timed(lambda: made_by.run(log, seed=1))
     return len(log), seconds

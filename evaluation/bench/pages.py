@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ import numpy as np
 
 from shoal.corpus.logs import load_log
 from shoal.corpus.progress import Progress
-from shoal.evaluation.bench import Row
+from shoal.evaluation.bench import Row, free_port
 
 SEARCHERS = 8
 LIMITS = {"one column": ("anonymized", 150), "three columns": ("compare", 300)}
@@ -154,9 +153,7 @@ def _status(pid: int) -> list[str]:
 
 @contextmanager
 def _served(instance: Path, progress: Progress) -> Iterator[tuple[str, int]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "shoal", "serve", "--data", "reuters", "--port", str(port), "--no-levels"]
     with (instance / "said.txt").open("w") as said:
         server = subprocess.Popen([*command, "--instance", str(instance / "own")], stdout=said, stderr=said)

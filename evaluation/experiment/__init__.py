@@ -116,10 +116,4 @@ def _check(made: Experiment) -> None:
             path.is_file() for path in (files_of(name) if what == "log" else [_corpus_file(name)])
         ):
             raise InputError(f"no {what} {name!r}: give a file, or a data set's name ({', '.join(CORPORA)})")
-    known = made.knowledge()
-    if made.taxonomy:
-        _ = known.taxonomy
-    if made.directory:
-        _ = known.directory
-    if made.sensitive:
-        _ = known.sensitive
+    made.knowledge().refuse_bad_files()

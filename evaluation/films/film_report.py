@@ -11,8 +11,8 @@ from shoal.evaluation.films.workload import DESIGNS, Design
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.own_methods import against_papers
 from shoal.evaluation.report.plots import axis, finished
-from shoal.evaluation.report.points import best_at, curves_of, is_control, name_of
-from shoal.evaluation.report.styles import CONTROL_COLOUR, Styles
+from shoal.evaluation.report.points import best_at, is_control, name_of
+from shoal.evaluation.report.styles import CONTROL_COLOUR
 from shoal.evaluation.report.tradeoff import tradeoff
 from shoal.evaluation.run.results import Row
 
@@ -151,10 +151,8 @@ def _pictures(results: FilmResults) -> list[Block]:
     rows = _rows(results, MAIN)
     caption = "AP@10 with 95 % intervals over people. Open marks and dotted lines: the controls."
     blocks: list[Block] = [Picture("films-precision", _dots(rows), caption)]
-    made = curves_of(rows)
-    styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
     title = "How well are people served at which risk of being found?"
-    drawn = tradeoff(rows, made, styles, "ap10", "linkage5", title, "AP@10 against what was liked later")
+    drawn = tradeoff(rows, "ap10", "linkage5", title, "AP@10 against what was liked later")
     if drawn is not None:
         blocks.append(Picture("films-risk", drawn, "AP@10 against linkage@5. Up and to the left is better."))
     return blocks

@@ -10,7 +10,7 @@ from shoal.evaluation.attacks.spoken import LINKED
 from shoal.evaluation.measures.base import ReleaseMeasure
 from shoal.evaluation.measures.linkage import CHOSEN
 from shoal.evaluation.measures.release import MeasuredRelease
-from shoal.evaluation.measures.released import published_as_typed
+from shoal.evaluation.measures.released_queries import published_as_typed
 
 SEARCHES = (1, 5)
 _STREAMS = (

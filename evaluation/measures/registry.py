@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from typing import TypeVar
 
 import shoal.evaluation.measures
+from shoal.anonymizer.registry import of_other_packages
 from shoal.corpus.errors import InputError
 from shoal.evaluation.measures.base import HEADINGS, Column, Measure
 
@@ -16,15 +16,15 @@ ENTRY_POINTS = "shoal.measures"
 GROUPS = ("all", "thorough")  # names of several measures at once
 # In the order of the results; a file that is not named here stands behind these.
 _FILES = (
-    "precision", "linkage", "singling_out", "losses", "patterns", "profile_shape", "srp", "released",
-    "linkability", "attackers",
+    "precision", "linkage", "singling_out", "losses", "patterns", "profile_shape", "semantic_remain",
+    "released_queries", "linkability", "attackers",
 )  # fmt: skip
 
 
 @lru_cache(maxsize=1)
 def measures() -> dict[str, Measure]:
     """Every measure by its name, in the order of the results."""
-    return collect([*_built_in(), *_of_other_packages()])
+    return collect([*_built_in(), *of_other_packages(ENTRY_POINTS, "measure")])
 
 
 def collect(found: Iterable[Measure]) -> dict[str, Measure]:
@@ -126,13 +126,3 @@ def _built_in() -> Iterator[Measure]:
             if isinstance(thing, Measure) and id(thing) not in seen:
                 seen.add(id(thing))
                 yield thing
-
-
-def _of_other_packages() -> Iterator[Measure]:
-    for point in entry_points(group=ENTRY_POINTS):
-        try:
-            yield point.load()
-        except (ImportError, AttributeError, SyntaxError) as error:
-            raise InputError(
-                f"the measure {point.name!r} ({point.value}) cannot be loaded: {error}; mend or remove its package"
-            ) from error

@@ -113,8 +113,7 @@ def split_for_lesson(log: QueryLog, seed: int = 0) -> tuple[QueryLog, QueryLog]:
     """The log that is learned with, and the later events of some users: a tenth of each, at least one of four."""
     counts = np.diff(log.start)
     held = np.where(counts > 3, np.maximum(counts * (10 - _PROFILE_TENTHS) // 10, 1), 0)
-    place = np.arange(len(log)) - np.repeat(log.start[:-1], counts)
-    late = place >= np.repeat(counts - held, counts)
+    late = log.place >= np.repeat(counts - held, counts)
     some = np.random.default_rng([seed, 9]).permutation(np.flatnonzero(held))[:USERS]
     return log.select(~late).compacted(), log.select(late & np.isin(log.user, some)).compacted()
 

@@ -106,8 +106,7 @@ def split_by_time(log: QueryLog) -> tuple[QueryLog, QueryLog]:
     """
     counts = np.diff(log.start)
     first = -(-counts * PROFILE_TENTHS // 10)
-    place = np.arange(len(log)) - np.repeat(log.start[:-1], counts)
-    early = place < np.repeat(first, counts)
+    early = log.place < np.repeat(first, counts)
     return log.select(early).compacted(), log.select(~early).compacted()
 
 

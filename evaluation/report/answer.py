@@ -7,7 +7,7 @@ from shoal.evaluation.report.as_served import served
 from shoal.evaluation.report.blocks import Block, Heading, Points, Table, Text, listed, number, percent
 from shoal.evaluation.report.points import front, having, is_control, name_of
 from shoal.evaluation.run.outcomes import CONTROLS
-from shoal.evaluation.run.results import Results, Row
+from shoal.evaluation.run.results import Results, Row, by_method
 from shoal.evaluation.statistics import CLEAR
 
 CHOSEN = 0.05  # the risk that the first sentence speaks of
@@ -212,15 +212,12 @@ def _against_everyone(results: Results) -> str:
 
 def _settings(rows: Sequence[Row]) -> str:
     """Settings by name; of a method with many, the first and the last."""
-    by_method: dict[str, list[Row]] = {}
-    for row in rows:
-        by_method.setdefault(row["method"], []).append(row)
     return listed(
         [
             f"`{method}` {same[0]['params']} to {same[-1]['params']} ({len(same)} settings)"
             if len(same) > 4
             else f"`{method}` {', '.join(row['params'] for row in same)}".strip()
-            for method, same in by_method.items()
+            for method, same in by_method(rows).items()
         ]
     )
 

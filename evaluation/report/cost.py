@@ -10,7 +10,7 @@ from shoal.evaluation.figures.drawing import figure_blocks
 from shoal.evaluation.figures.running import FigureResults
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Table, Text
 from shoal.evaluation.report.html import to_html
-from shoal.evaluation.report.plots import axis, curves, finished, write_picture
+from shoal.evaluation.report.plots import axis, curves, finished, write_pictures
 from shoal.evaluation.report.styles import Styles
 from shoal.evaluation.run.growth import exponents
 from shoal.evaluation.run.results import Results, Row, write_whole
@@ -23,8 +23,7 @@ def write_cost(
     if not results.costs:
         return []
     blocks = [*cost_blocks(results), *_growth(growth), *figure_blocks(figures, timed=True)]
-    pictures = {b.name: write_picture(folder, b.name, b.description) for b in blocks if isinstance(b, Picture)}
-    write_whole(folder / "cost.html", to_html("What the settings cost", blocks, pictures))
+    write_whole(folder / "cost.html", to_html("What the settings cost", blocks, write_pictures(folder, blocks)))
     return ["cost.html"]
 
 

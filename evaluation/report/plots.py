@@ -1,6 +1,7 @@
 """How does a result look? One description per picture, from which its SVG and its PNG are made."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from shoal.evaluation.report.blocks import Block, Picture
 from shoal.evaluation.report.styles import Styles
 
 _FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
@@ -104,6 +106,11 @@ def svg(description: dict[str, Any]) -> str:
 def png(drawn: str) -> bytes:
     """The same picture in dots, from the text of its SVG."""
     return bytes(vl_convert.svg_to_png(drawn, scale=_PIXELS))
+
+
+def write_pictures(folder: Path, blocks: Sequence[Block]) -> dict[str, str]:
+    """The pictures of a report as files, and the texts of their SVG by name."""
+    return {b.name: write_picture(folder, b.name, b.description) for b in blocks if isinstance(b, Picture)}
 
 
 def write_picture(folder: Path, name: str, description: dict[str, Any]) -> str:

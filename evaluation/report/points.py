@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.evaluation.measures.precision import OUTSIDE
 from shoal.evaluation.run.outcomes import CONTROLS
-from shoal.evaluation.run.results import Row
+from shoal.evaluation.run.results import Row, by_method
 
 Measured = Mapping[str, Any]
 
@@ -47,10 +47,7 @@ def parameters(row: Measured) -> dict[str, str]:
 def curves_of(rows: Iterable[Row]) -> list[Curve]:
     """A method's settings as curves over the first parameter that varies; other parameters tell curves apart."""
     curves: list[Curve] = []
-    by_method: dict[str, list[Row]] = {}
-    for row in rows:
-        by_method.setdefault(row["method"], []).append(row)
-    for method, same in by_method.items():
+    for method, same in by_method(rows).items():
         varied = swept(same)
         apart: dict[str, list[Row]] = {}
         for row in same:

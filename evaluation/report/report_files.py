@@ -14,9 +14,8 @@ from shoal.evaluation.report.answer import answer, simulated
 from shoal.evaluation.report.blocks import Block, Heading, Picture, Table, Text, listed
 from shoal.evaluation.report.cost import write_cost
 from shoal.evaluation.report.html import NARROW, to_html
-from shoal.evaluation.report.plots import narrowed, svg, write_picture
-from shoal.evaluation.report.points import curves_of, in_order, is_control
-from shoal.evaluation.report.styles import Styles
+from shoal.evaluation.report.plots import narrowed, svg, write_pictures
+from shoal.evaluation.report.points import in_order
 from shoal.evaluation.report.tables import families, how_to_read, tables
 from shoal.evaluation.report.text import to_latex, to_markdown
 from shoal.evaluation.report.tradeoff import tradeoff
@@ -45,9 +44,8 @@ def write_report(
     write_figures(folder, figures)
     if growth:
         write_whole(folder / "growth.csv", csv_text(growth, list(growth[0])))
-    drawn = [block for block in blocks if isinstance(block, Picture)]
-    pictures = {block.name: write_picture(folder, block.name, block.description) for block in drawn}
-    narrow = {block.name: narrowed(block.description) for block in drawn}
+    pictures = write_pictures(folder, blocks)
+    narrow = {block.name: narrowed(block.description) for block in blocks if isinstance(block, Picture)}
     pictures |= {f"{name}{NARROW}": svg(one) for name, one in narrow.items() if one is not None}
     write_whole(folder / "report.html", to_html(title, blocks, pictures))
     write_whole(folder / "report.md", to_markdown(title, blocks))
@@ -110,9 +108,7 @@ def picture_of(name: str, rows: Sequence[Row], users: int) -> dict[str, Any] | N
     if name not in found:
         raise InputError(f"there is no picture {name!r}: choose one of {', '.join(found)}")
     precision, risk, title = found[name]
-    made = curves_of(rows)
-    styles = Styles(tuple(curve.name for curve in made if not is_control(curve.rows[0])))
-    return tradeoff(rows, made, styles, precision, risk, title, tolerance=1 / max(1, users))
+    return tradeoff(rows, precision, risk, title, tolerance=1 / max(1, users))
 
 
 def _tradeoffs(results: Results) -> list[Picture]:

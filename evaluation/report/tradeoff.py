@@ -7,7 +7,7 @@ import altair as alt
 
 from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.report.plots import axis, curves, finished
-from shoal.evaluation.report.points import Curve, front, having, is_control, name_of
+from shoal.evaluation.report.points import Curve, curves_of, front, having, is_control, name_of
 from shoal.evaluation.report.styles import CONTROL_COLOUR, SHAPES, Styles
 from shoal.evaluation.run.results import Row
 
@@ -19,8 +19,6 @@ _APART = alt.Resolve(scale=alt.ScaleResolveMap(color="independent", shape="indep
 
 def tradeoff(
     rows: Sequence[Row],
-    made: Sequence[Curve],
-    styles: Styles,
     precision: str,
     risk: str,
     title: str,
@@ -31,9 +29,12 @@ def tradeoff(
 
     Risks that differ by less than the tolerance are the same to the front.
     """
-    methods = [c for c in made if not is_control(c.rows[0]) and having(c.rows, precision, risk)]
+    made = curves_of(rows)
+    curved = [curve for curve in made if not is_control(curve.rows[0])]
+    methods = [curve for curve in curved if having(curve.rows, precision, risk)]
     if not methods:
         return None
+    styles = Styles(tuple(curve.name for curve in curved))  # of all: a method looks the same in every picture
     x = alt.X(
         "x:Q",
         title=f"{_axis_title(risk)}   (less risk is left)",

@@ -4,8 +4,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import wait
 
-import numpy as np
-
 from shoal.anonymizer.base import Method
 from shoal.corpus.errors import InputError
 from shoal.corpus.profiles import Profiles, build_profiles
@@ -14,8 +12,8 @@ from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.experiment.settings import Setting, distinct, make_setting
 from shoal.evaluation.run.cells import Laboratory
 from shoal.evaluation.run.outcomes import CONTROLS, Run
-from shoal.evaluation.run.results import Results, Row
-from shoal.evaluation.run.timing import fitted_exponent
+from shoal.evaluation.run.results import Results, Row, by_method
+from shoal.evaluation.run.timing import first_users, fitted_exponent
 from shoal.evaluation.run.workers import processes, submitted
 
 PARTS = (0.125, 0.25, 0.5, 1.0)
@@ -49,7 +47,7 @@ def _timed(laboratory: Laboratory, setting: Setting) -> list[Row]:
     sizes = [max(1, round(part * len(train.users))) for part in PARTS]
     rows: list[Row] = []
     for warm, size in [(True, sizes[0]), *((False, size) for size in sizes)]:
-        part = train.for_users(np.arange(size)).compacted()
+        part = first_users(train, size)
         try:
             seconds = _seconds(method, part, build_profiles(part, knowledge.words))
         except InputError:  # too few users for this setting
@@ -71,11 +69,8 @@ def _seconds(method: Method, log: QueryLog, profiles: Profiles) -> float:
 
 def exponents(rows: Sequence[Row]) -> dict[str, float]:
     """The b of seconds = a * users^b, of each method with three sizes or more."""
-    by_method: dict[str, list[Row]] = {}
-    for row in rows:
-        by_method.setdefault(row["method"], []).append(row)
     return {
         method: fitted_exponent([row["users"] for row in same], [row["seconds"] for row in same])
-        for method, same in by_method.items()
+        for method, same in by_method(rows).items()
         if len(same) >= 3
     }

@@ -8,7 +8,7 @@ import io
 import json
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby
 from pathlib import Path
@@ -47,6 +47,14 @@ class Results:
     provenance: dict[str, Any]  # version, command, seeds and digests
     besides: list[Row] = field(default_factory=list)  # rows of what was measured to compare with, and not asked for
     people: dict[str, np.ndarray] = field(default_factory=dict)  # what each person got, as people.npz holds it
+
+
+def by_method(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """The rows of each method, in the order in which they come."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["method"], []).append(row)
+    return found
 
 
 def columns_in(rows: Sequence[Row]) -> list[str]:

@@ -17,9 +17,9 @@ from shoal.evaluation.measures.base import Column, CostMeasure
 from shoal.evaluation.measures.registry import columns as all_columns
 from shoal.evaluation.measures.registry import columns_of
 from shoal.evaluation.report.answer import sentence
-from shoal.evaluation.report.blocks import Picture, plain
+from shoal.evaluation.report.blocks import plain
 from shoal.evaluation.report.html import to_html
-from shoal.evaluation.report.plots import write_picture
+from shoal.evaluation.report.plots import write_pictures
 from shoal.evaluation.report.report_files import rewrite_report
 from shoal.evaluation.report.text import to_markdown
 from shoal.evaluation.run.results import Results, columns_in, told, write_whole
@@ -155,7 +155,6 @@ def _shown(value: object) -> object:
 def write_film_pages(folder: Path, results: FilmResults) -> None:
     """films.html and films.md: the section of the report as a page of its own."""
     blocks = film_blocks(results)
-    pictures = {b.name: write_picture(folder, b.name, b.description) for b in blocks if isinstance(b, Picture)}
     title = "What people liked later: films"
-    write_whole(folder / "films.html", to_html(title, blocks, pictures))
+    write_whole(folder / "films.html", to_html(title, blocks, write_pictures(folder, blocks)))
     write_whole(folder / "films.md", to_markdown(title, blocks))

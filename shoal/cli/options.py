@@ -66,12 +66,7 @@ def knowledge_of(options: argparse.Namespace) -> Knowledge:
         directory_file=options.directory,
         sensitive_file=options.sensitive,
     )
-    if options.taxonomy:
-        _ = known.taxonomy  # a bad file is refused before any work is done
-    if options.directory:
-        _ = known.directory
-    if options.sensitive:
-        _ = known.sensitive
+    known.refuse_bad_files()
     return known
 
 

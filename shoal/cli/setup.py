@@ -39,7 +39,7 @@ def set_up(settings: Settings, *, instance: bool = False) -> None:
         if instance:
             from shoal.webapp.core.instance import open_database, open_releases
             from shoal.webapp.core.logs import served_log
-            from shoal.webapp.core.serving import as_served
+            from shoal.webapp.core.served_data import as_served
 
             database = open_database(settings)
             served = served_log(database, settings.log_source, progress, log)

@@ -1,6 +1,5 @@
 """Are methods found, told apart, and refused when they are none?"""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,30 +7,25 @@ from pathlib import Path
 import pytest
 
 from shoal.anonymizer.base import Method, MethodInfo
+from shoal.anonymizer.claims import verifiers
 from shoal.anonymizer.methods.everyone import Everyone
 from shoal.anonymizer.methods.plain import Plain
 from shoal.anonymizer.methods.random import Random
 from shoal.anonymizer.parameters import Parameter, group_size, one_of, whole_number
 from shoal.anonymizer.registry import collect, find_method, make_method, methods
 from shoal.corpus.errors import InputError
+from tests.other_package import found_in, install
 
 
 @pytest.fixture
-def entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def entry_point(tmp_path: Path) -> Iterator[Path]:
     """A folder on the path where a package may put its entry points."""
-    folder = tmp_path / "odd_package-1.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-package\nVersion: 1.0\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    methods.cache_clear()
-    yield tmp_path
-    methods.cache_clear()
-    sys.modules.pop("odd_package", None)
+    with found_in(tmp_path, "odd_package"):
+        yield tmp_path
 
 
 def register(folder: Path, value: str, code: str = "") -> None:
-    (folder / "odd_package.py").write_text(code)
-    (folder / "odd_package-1.0.dist-info" / "entry_points.txt").write_text(f"[shoal.anonymizers]\nodd = {value}\n")
+    install(folder, "odd_package", code, f"[shoal.anonymizers]\nodd = {value}\n")
 
 
 def test_the_controls_come_first_and_the_papers_after_them() -> None:
@@ -138,3 +132,9 @@ def test_a_package_that_cannot_be_loaded_is_named(entry_point: Path, value: str,
     register(entry_point, value, code)
     with pytest.raises(InputError, match=r"the method 'odd' \(.*\) cannot be loaded"):
         methods()
+
+
+def test_a_verifier_that_cannot_be_loaded_is_named(entry_point: Path) -> None:
+    install(entry_point, "odd_package", "", "[shoal.claims]\nodd = odd_package:Missing\n")
+    with pytest.raises(InputError, match=r"the verifier 'odd' \(.*\) cannot be loaded"):
+        verifiers()

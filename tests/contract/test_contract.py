@@ -18,6 +18,7 @@ from shoal.anonymizer.publish import publish_centroids
 from shoal.anonymizer.registry import make_method, methods
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
+from tests.other_package import forget, found_in, install
 
 
 @pytest.mark.parametrize(("method", "check"), pairs(methods().values()), ids=name_of)
@@ -84,27 +85,19 @@ side-by-side = toy_neighbours:side_by_side
 
 @pytest.fixture
 def fresh_registry() -> Iterator[None]:
-    for table in (methods, verifiers):
-        table.cache_clear()
+    forget()
     yield
-    for table in (methods, verifiers):
-        table.cache_clear()
+    forget()
 
 
 @pytest.fixture
-def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: None) -> Iterator[Path]:
-    """A package as pip would install it: a module, and a dist-info folder with its entry points."""
-    (tmp_path / "toy_neighbours.py").write_text(PACKAGE)
-    information = tmp_path / "toy_neighbours-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-neighbours\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text(ENTRY_POINTS)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    sys.modules.pop("toy_neighbours", None)
+def other_package(tmp_path: Path) -> Iterator[None]:
+    install(tmp_path, "toy_neighbours", PACKAGE, ENTRY_POINTS)
+    with found_in(tmp_path, "toy_neighbours"):
+        yield
 
 
-def test_a_method_of_another_package_is_found_and_keeps_the_contract(other_package: Path) -> None:
+def test_a_method_of_another_package_is_found_and_keeps_the_contract(other_package: None) -> None:
     assert "neighbours" in methods()
     assert make_method("neighbours", {"k": "3"}).settings == {"k": 3}
     check_method(methods()["neighbours"])

@@ -28,8 +28,8 @@ from shoal.webapp.core.login import (
 )
 from shoal.webapp.core.logs import get_log, list_logs
 from shoal.webapp.core.releases import without_names
-from shoal.webapp.core.serving import add_choice, corpora
-from shoal.webapp.core.serving import logs as choosable_logs
+from shoal.webapp.core.served_data import add_choice, corpora
+from shoal.webapp.core.served_data import logs as choosable_logs
 from shoal.webapp.core.withdrawal import delete_evaluation, delete_release, delete_run, withdraw
 from shoal.webapp.database import Release
 from shoal.webapp.jobs.evaluation import add_evaluation, get_evaluation, publish, results_so_far

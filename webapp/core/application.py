@@ -9,7 +9,7 @@ from shoal.webapp import api
 from shoal.webapp.api import access
 from shoal.webapp.api import operator as operator_api
 from shoal.webapp.api import searcher as searcher_api
-from shoal.webapp.core import bodies, errors, formats, headers, health, serving, tokens
+from shoal.webapp.core import bodies, errors, formats, headers, health, served_data, tokens
 from shoal.webapp.core.instance import open_database
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.jobs.tokens import offer_groups
@@ -67,7 +67,7 @@ def assemble(settings: Settings) -> APIFlask:
     )  # fmt: skip
     app.extensions["shoal.settings"] = settings
     app.debug = settings.debug
-    serving.register(app)
+    served_data.register(app)
     headers.register(app, settings)
     bodies.register(app)
     errors.register(app)
@@ -88,7 +88,7 @@ def open_data(app: APIFlask, progress: Progress = silent) -> None:
     settings = app.extensions["shoal.settings"]
     app.secret_key = settings.secret_key()
     database = app.extensions["shoal.database"] = open_database(settings)
-    serving.begin(app, settings, database, progress)
+    served_data.begin(app, settings, database, progress)
 
 
 def start_jobs(app: APIFlask) -> None:

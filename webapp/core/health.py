@@ -19,7 +19,7 @@ from sqlalchemy import func, select
 
 from shoal.corpus.errors import InputError, NotFound
 from shoal.webapp.core.releases import ActiveReleases
-from shoal.webapp.core.serving import UNSERVED
+from shoal.webapp.core.served_data import UNSERVED
 from shoal.webapp.database import Database, Job
 from shoal.webapp.database.models import STATES
 

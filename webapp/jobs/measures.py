@@ -56,8 +56,7 @@ def heard(
     made: Anonymized, log: QueryLog, method: Method, seed: int, index: Index, progress: Progress
 ) -> tuple[Anonymized, QueryLog, Overheard | None]:
     """What the server hears at searches of some people of a log; their log, for nobody else can be found; and menus."""
-    chosen = np.random.default_rng(seed).permutation(len(log.users))[:_USERS]
-    part = log.for_users(np.sort(chosen)).compacted()
+    part = log.drawn(_USERS, seed)
     profiles = build_profiles(part, method.knowledge.words)
     queries = choose_queries(part, index, LINKED, seed, progress).of_people_with(profiles)
     if not len(queries):

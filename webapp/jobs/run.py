@@ -49,7 +49,7 @@ def carry_out(database: Database, settings: Settings, job: Job, steps: Steps) ->
         _read_upload(database, job, steps)
         return
     if job.kind in (INDEXING, SERVING):
-        from shoal.webapp.core.serving import index_upload, prepare
+        from shoal.webapp.core.served_data import index_upload, prepare
 
         index_upload(database, job, steps) if job.kind == INDEXING else prepare(database, settings, job, steps)
         return
@@ -120,10 +120,7 @@ def preview(method: Method, log: QueryLog, users: int, seed: int, corpus: str, s
 
 def sample(log: QueryLog, users: int, seed: int) -> QueryLog:
     """The log of some users drawn by the seed, or all of it."""
-    if not 0 < users < len(log.users):
-        return log
-    chosen = np.random.default_rng(seed).permutation(len(log.users))[:users]
-    return log.for_users(np.sort(chosen)).compacted()
+    return log.drawn(users, seed) if 0 < users < len(log.users) else log
 
 
 def make_release(database: Database, instance: Path, job: Job, log: QueryLog, corpus: str | Index, steps: Steps) -> str:

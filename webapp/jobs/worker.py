@@ -74,7 +74,7 @@ def work(database: Database, settings: Settings, job_id: int) -> bool:
 
 
 def _carry_out(database: Database, settings: Settings, job: Job) -> None:
-    from shoal.webapp.core.serving import as_served
+    from shoal.webapp.core.served_data import as_served
     from shoal.webapp.jobs.run import carry_out  # claimed first: these imports take seconds
 
     carry_out(database, as_served(database, settings), job, JobProgress(database, job.id))

@@ -13,7 +13,7 @@ from shoal.corpus.store.fetch import data_folder
 from shoal.webapp.core.context import database, service, settings
 from shoal.webapp.core.login import account, is_operator
 from shoal.webapp.core.logs import REJECTED, get_log, list_logs, save_upload
-from shoal.webapp.core.serving import UNSERVED, add_choice, corpora, logs, uploaded_corpora
+from shoal.webapp.core.served_data import UNSERVED, add_choice, corpora, logs, uploaded_corpora
 from shoal.webapp.core.uploads import delete_corpus, delete_log
 from shoal.webapp.core.withdrawal import OUT_OF_REACH
 from shoal.webapp.database import Job

@@ -13,12 +13,15 @@ from shoal.anonymizer.cuts import (
     Nodes,
     holders,
     known_items,
+    most_known,
     nodes_above,
+    places_of_items,
     publish_cut,
     sharing_profiles,
 )
 from shoal.anonymizer.methods.apriori.repairs import Cut, Level, leaves_as_cut, repair
 from shoal.anonymizer.transactions import Transactions, transactions_of
+from shoal.corpus.columns import starts
 from shoal.corpus.profiles import Profiles
 from shoal.corpus.progress import Progress, silent
 
@@ -58,11 +61,11 @@ class Apriori(ProfileMethod):
     def cut(self, transactions: Transactions, nodes: Nodes, progress: Progress) -> Cut:
         """AA, lines 1-9: all sets of one size are right before those of the next are looked at."""
         columns = transactions.columns
-        cut = leaves_as_cut(nodes, np.searchsorted(nodes.node, columns.path[columns.path_start[1:] - 1]))
+        cut = leaves_as_cut(nodes, places_of_items(columns, nodes))
         nobody = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.uint64)
         row, bits = nobody
         size = 1
-        while size <= (len(nodes.node) if isinstance(self.m, str) else self.m) and size <= _longest(transactions, cut):
+        while size <= most_known(self.m, nodes) and size <= _longest(transactions, cut):
             if size == 2:  # by then, few nodes are left
                 row, bits = holders(columns, nodes, cut.at)
             _repair_all(_level(size, self.k, transactions, nodes, cut, row, bits), cut, progress)
@@ -73,8 +76,7 @@ class Apriori(ProfileMethod):
 def _longest(transactions: Transactions, cut: Cut) -> int:
     """How many items the longest transaction has under a cut; those that became one stand side by side."""
     node, row = cut.at[transactions.columns.item], transactions.row
-    is_new = np.concatenate([[True], (node[1:] != node[:-1]) | (row[1:] != row[:-1])])
-    return int(np.bincount(row[is_new]).max())
+    return int(np.bincount(row[starts(node, row)]).max())
 
 
 def _level(

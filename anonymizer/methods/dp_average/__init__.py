@@ -4,24 +4,16 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod, Suppressed
-from shoal.anonymizer.blocks import CountedMethod, counts_of, totals
-from shoal.anonymizer.noisy_counts import (
-    PER_USER,
-    counted_users,
-    delta_parameter,
-    epsilon_parameter,
-    noisy_columns,
-    noisy_totals,
-)
+from shoal.anonymizer.base import Anonymized, Claim, MethodInfo, ProfileMethod
+from shoal.anonymizer.blocks import counts_of, totals
+from shoal.anonymizer.noisy_counts import PER_USER, PrivateCounts, counted_users, noisy_columns
 from shoal.anonymizer.parameters import Parameter
-from shoal.anonymizer.publish import publish
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 
 
-class DpAverage(ProfileMethod, CountedMethod):
+class DpAverage(ProfileMethod, PrivateCounts):
     """Korolova et al. 2009, Algorithm 1, for the terms of profiles: what `everyone` is, with differential privacy.
 
     Guarantee: whatever is published has at most e^epsilon times the probability, and delta more, that it has when any
@@ -47,9 +39,6 @@ class DpAverage(ProfileMethod, CountedMethod):
         randomness="secret",
         cluster="counts",
     )
-    one_profile = True
-    epsilon = epsilon_parameter()
-    delta = delta_parameter()
     per_user = Parameter(20, PER_USER, "how many different terms of a user count, at most", "neither")
 
     def claim(self) -> Claim:
@@ -66,17 +55,12 @@ class DpAverage(ProfileMethod, CountedMethod):
         users = counted_users(profiles.counts, self.per_user, seed).tolist()
         return totals(term=dict(zip(profiles.terms, users, strict=True)))
 
-    def settle(self, totals: pl.DataFrame, seed: int, progress: Progress) -> pl.DataFrame:
-        return noisy_totals(totals, self.epsilon, self.delta, self.per_user, progress)
-
     def run_block(self, log: QueryLog, totals: pl.DataFrame, seed: int, progress: Progress) -> Anonymized:
         self.need_users(len(log.users), 1)
         chosen = counts_of(totals, "term")
         return self._published(log.users, list(chosen), np.array(list(chosen.values()), dtype=np.int64))
 
     def _published(self, users: pl.Series, terms: list[str], count: np.ndarray) -> Anonymized:
-        """One profile for all users: the noisy count of each term."""
+        """The noisy count of each term."""
         weights = csr_array((count.astype(float), np.arange(len(terms)), [0, len(terms)]), shape=(1, len(terms)))
-        everyone = np.arange(len(users))
-        members = (everyone, np.zeros(len(everyone), dtype=np.int64))
-        return publish(users, members, weights, terms, self.claim(), Suppressed())
+        return self.publish_one(users, terms, weights)

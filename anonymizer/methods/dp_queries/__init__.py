@@ -4,26 +4,18 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, ReleasedQueries, Suppressed
-from shoal.anonymizer.blocks import CountedMethod, counts_of, totals
+from shoal.anonymizer.base import Anonymized, Claim, LogMethod, MethodInfo, ReleasedQueries
+from shoal.anonymizer.blocks import counts_of, totals
 from shoal.anonymizer.distinct_queries import distinct_queries, only_columns
-from shoal.anonymizer.noisy_counts import (
-    PER_USER,
-    counted_users,
-    delta_parameter,
-    epsilon_parameter,
-    noisy_columns,
-    noisy_totals,
-)
+from shoal.anonymizer.noisy_counts import PER_USER, PrivateCounts, counted_users, noisy_columns
 from shoal.anonymizer.parameters import Parameter
-from shoal.anonymizer.publish import publish
 from shoal.corpus.profiles import term_counts
 from shoal.corpus.progress import Progress, silent
 from shoal.corpus.querylog import QueryLog
 from shoal.corpus.tokens import tokenize_column
 
 
-class DpQueries(LogMethod, CountedMethod):
+class DpQueries(LogMethod, PrivateCounts):
     """Korolova, Kenthapadi, Mishra, Ntoulas 2009, Algorithm 1, with OpenDP's noise and accounting.
 
     Guarantee: whatever is published has at most e^epsilon times the probability, and delta more, that it has when any
@@ -50,9 +42,6 @@ class DpQueries(LogMethod, CountedMethod):
         randomness="secret",
         cluster="counts",
     )
-    one_profile = True
-    epsilon = epsilon_parameter()
-    delta = delta_parameter()
     per_user = Parameter(20, PER_USER, "how many different queries of a user count, at most", "neither")
 
     def claim(self) -> Claim:
@@ -70,9 +59,6 @@ class DpQueries(LogMethod, CountedMethod):
         users = counted_users(only_columns(queries.asked, queries.users > 0), self.per_user, seed).tolist()
         return totals(query=dict(zip(queries.texts, users, strict=True)))
 
-    def settle(self, totals: pl.DataFrame, seed: int, progress: Progress) -> pl.DataFrame:
-        return noisy_totals(totals, self.epsilon, self.delta, self.per_user, progress)
-
     def run_block(self, log: QueryLog, totals: pl.DataFrame, seed: int, progress: Progress) -> Anonymized:
         self.need_users(len(log.users), 1)
         chosen = counts_of(totals, "query")
@@ -80,11 +66,8 @@ class DpQueries(LogMethod, CountedMethod):
         return self._published(log.users, texts, count)
 
     def _published(self, users: pl.Series, texts: pl.Series, count: np.ndarray) -> Anonymized:
-        """One profile for all users: the terms of the published queries, as often as these count."""
+        """The terms of the published queries, as often as these count."""
         labels, terms = term_counts(tokenize_column(texts), self.knowledge.words)
         weights = csr_array(count[None, :] @ terms).astype(float)
-        everyone = np.arange(len(users))
         rows = ReleasedQueries(np.zeros(len(texts), dtype=np.int32), texts, count, count)
-        # What is suppressed is not counted: how much that is would be an exact number of the log.
-        nothing, members = Suppressed(), (everyone, np.zeros(len(everyone), dtype=np.int64))
-        return publish(users, members, weights, labels, self.claim(), nothing, queries=rows)
+        return self.publish_one(users, labels, weights, rows)

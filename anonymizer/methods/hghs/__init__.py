@@ -18,7 +18,9 @@ from shoal.anonymizer.cuts import (
     Nodes,
     holders,
     known_items,
+    most_known,
     nodes_above,
+    places_of_items,
     publish_cut,
     sharing_profiles,
 )
@@ -77,13 +79,12 @@ class HgHs(ProfileMethod):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Cut and SS: the nodes of the cut, and those of them that are left out."""
         columns = transactions.columns
-        leaf = np.searchsorted(nodes.node, columns.path[columns.path_start[1:] - 1])
-        row, bits = holders(columns, nodes, leaf)
-        m = len(nodes.node) if isinstance(self.m, str) else self.m
+        row, bits = holders(columns, nodes, places_of_items(columns, nodes))
         scratch = np.zeros(len(nodes.node), dtype=np.int64)
         first, below_start, below = _children(nodes, taxonomy)
+        m, penalty = most_known(self.m, nodes), int(taxonomy.leaves[0])
         sharing = Dict.empty(types.int64, types.int64)
-        search = Search(self.k, m, nodes, row, bits, below_start, below, scratch, int(taxonomy.leaves[0]), sharing)
+        search = Search(self.k, m, nodes, row, bits, below_start, below, scratch, penalty, sharing)
         return _greedy_cut(first, search, progress)
 
 

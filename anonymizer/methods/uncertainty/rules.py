@@ -12,9 +12,9 @@ import numba
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.base import Anonymized, Claim, Suppressed
+from shoal.anonymizer.base import Anonymized, Claim
 from shoal.anonymizer.distinct_queries import only_columns
-from shoal.anonymizer.publish import publish
+from shoal.anonymizer.publish import publish_sets
 from shoal.anonymizer.term_sets import Holders, holders_of, suppress_greedily, who_holds
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge.taxonomy import Taxonomy
@@ -255,13 +255,10 @@ def _cost(item: np.ndarray, users: np.ndarray, taxonomy: Taxonomy) -> int:
 def publish_items(profiles: Profiles, item: np.ndarray, taxonomy: Taxonomy, claim: Claim) -> Anonymized:
     """A row per user: the items of their terms, each once; who has none has no row."""
     sets, items = _sets(profiles, item)
-    users, nodes = np.flatnonzero(np.diff(sets.indptr)), len(taxonomy)
+    nodes = len(taxonomy)
     inner = np.array([i < nodes and not taxonomy.is_leaf[i] for i in items.tolist()], dtype=bool)
     labels = [
         profiles.terms[i - nodes] if i >= nodes else taxonomy.labels[i] if general else taxonomy.labels[i].lower()
         for i, general in zip(items.tolist(), inner.tolist(), strict=True)
     ]
-    suppressed = Suppressed(int(profiles.occurrences.sum()) - sets.nnz, len(profiles) - len(users))
-    members = (users, np.arange(len(users)))
-    weights = csr_array(sets[users]).astype(float)
-    return publish(profiles.users, members, weights, labels, claim, suppressed, inner)
+    return publish_sets(profiles, sets, labels, claim, inner)

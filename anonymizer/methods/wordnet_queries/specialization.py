@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
+from shoal.corpus.columns import starts
 from shoal.corpus.knowledge.taxonomy import Taxonomy
 from shoal.corpus.progress import Progress
 
@@ -93,8 +94,7 @@ class Specializer:
         that cannot have k users even with all of them comes after those that can.
         """
         child = np.searchsorted(children, cluster.leaf, side="right") - 1
-        once = np.ones(len(child), dtype=bool)
-        once[1:] = (cluster.query[1:] != cluster.query[:-1]) | (child[1:] != child[:-1])
+        once = starts(cluster.query, child)
         query, child = cluster.query[once], child[once]
         held = np.bincount(child, weights=self.occurrences[query], minlength=len(children))
         gain = held * (self.loss(np.array([cluster.node])) - self.loss(children))
@@ -103,8 +103,7 @@ class Specializer:
         rank[np.lexsort((np.arange(len(children)), -gain, hopeless))] = np.arange(len(children))
         order = np.lexsort((rank[child], query))
         query, child = query[order], child[order]
-        first = np.ones(len(query), dtype=bool)
-        first[1:] = query[1:] != query[:-1]
+        first = starts(query)
         return query[first], child[first]
 
     def _fill_leftover(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from shoal.corpus.columns import starts
 from shoal.corpus.people.calibration import AOL_DISTINCT, AOL_REPEATED, AOL_USERS, aol_one_user
 from shoal.corpus.people.simulated.passages import Passages
 from shoal.corpus.progress import Progress
@@ -53,21 +54,14 @@ def draw_words(length_class: int, size: int, rng: np.random.Generator) -> np.nda
     return CLASSES + np.searchsorted(np.cumsum(_LONG)[:-1], rng.random(size), side="right")
 
 
-def first_of_user(user: np.ndarray) -> np.ndarray:
-    """True at each user's first row; rows are sorted by user."""
-    first = np.ones(len(user), dtype=bool)
-    first[1:] = user[1:] != user[:-1]
-    return first
-
-
 def new_at_rate(user: np.ndarray, rate: float, rng: np.random.Generator) -> np.ndarray:
     """Which rows are new queries: a user's first, and others at this rate."""
-    return first_of_user(user) | (rng.random(len(user)) < rate)
+    return starts(user) | (rng.random(len(user)) < rate)
 
 
 def rate_for(user: np.ndarray, wanted: float) -> float:
     """The rate at which this many rows are new."""
-    first = int(first_of_user(user).sum())
+    first = int(starts(user).sum())
     others = len(user) - first
     return float(np.clip((wanted - first) / others, 0, 1)) if others else 0.0
 
@@ -75,7 +69,7 @@ def rate_for(user: np.ndarray, wanted: float) -> float:
 def repeated(user: np.ndarray, new: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """For each row, which of the new rows (counted in order) it types or repeats; always one of the same user."""
     count = np.cumsum(new)
-    first = first_of_user(user)
+    first = starts(user)
     before = (count[first] - 1)[np.cumsum(first) - 1] if len(user) else count
     any_earlier = before + np.floor(rng.random(len(user)) * (count - before)).astype(np.int64)
     return np.where(new | (rng.random(len(user)) < _LAST), count - 1, any_earlier)

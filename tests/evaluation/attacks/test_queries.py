@@ -11,7 +11,7 @@ from shoal.anonymizer.registry import make_method
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
 from shoal.evaluation.attacks.linkage import RareTermShare, as_words, query_linkage, rare_term_share
-from shoal.evaluation.measures.released import released_distinct, released_occurrences
+from shoal.evaluation.measures.released_queries import released_distinct, released_occurrences
 
 
 def log_of(*rows: tuple[str, str]) -> QueryLog:

@@ -12,7 +12,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.profiles import Profiles, build_profiles
 from shoal.corpus.querylog import make_log
 from shoal.evaluation.measures.profile_shape import mean_length, mean_level
-from shoal.evaluation.measures.srp import srp
+from shoal.evaluation.measures.semantic_remain import srp
 
 CLUMP = [({"Fruit": 1, "beef": 1, "Food": 1}, ["t1", "t2"]), ({"chicken": 1, "Food": 1}, ["t3", "t4", "t5"])]
 
@@ -48,7 +48,7 @@ def test_topics_remain_level_by_level(
     profiles_of: Callable[..., Profiles],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shoal.evaluation.measures.srp._ENTRIES", at_once)
+    monkeypatch.setattr("shoal.evaluation.measures.semantic_remain._ENTRIES", at_once)
     release, assignment = release_of([({"apple": 1, "beef": 1}, ["a", "b"])])
     profiles = profiles_of({"a": "apple apple beef", "b": "orange", "c": "milk"}, food)
     # Fruit, Meat, Dairy: a keeps 1 of 2 fruits and the meat, b the fruit, c has no profile. Then the terms themselves.

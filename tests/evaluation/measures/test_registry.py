@@ -1,8 +1,6 @@
 """Is every measure declared once, and does a new one show up everywhere without another line?"""
 
 import json
-import re
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from shoal.corpus.errors import InputError
 from shoal.evaluation.measures.base import HEADINGS, ReleaseMeasure
 from shoal.evaluation.measures.registry import collect, columns, columns_named, describe, find_measure, measures
 from shoal.webapp.operator.runs import shown_measures
+from tests.other_package import example, found_in, install
 
 ROOT = Path(__file__).parents[3]
 PLAIN = ReleaseMeasure(
@@ -30,26 +29,11 @@ PLAIN = ReleaseMeasure(
 
 
 @pytest.fixture
-def fresh_registry() -> Iterator[None]:
-    for table in (measures, columns):
-        table.cache_clear()
-    yield
-    for table in (measures, columns):
-        table.cache_clear()
-
-
-@pytest.fixture
-def longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_registry: None) -> Iterator[None]:
+def longest(tmp_path: Path) -> Iterator[None]:
     """The example of CONTRIBUTING.md as a package of its own."""
-    examples = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
-    (tmp_path / "toy_measure.py").write_text(next(text for text in examples if "ReleaseMeasure" in text))
-    information = tmp_path / "toy_measure-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-measure\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[shoal.measures]\nlongest = toy_measure:longest\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield
-    sys.modules.pop("toy_measure", None)
+    install(tmp_path, "toy_measure", example("ReleaseMeasure"), "[shoal.measures]\nlongest = toy_measure:longest\n")
+    with found_in(tmp_path, "toy_measure"):
+        yield
 
 
 def test_every_measure_says_what_it_is() -> None:

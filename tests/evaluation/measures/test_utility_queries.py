@@ -10,7 +10,7 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.querylog import QueryLog, make_log
 from shoal.evaluation.measures.losses import OtherWords, other_words
 from shoal.evaluation.measures.release import MeasuredRelease, measure_release
-from shoal.evaluation.measures.released import f_beta, sensitive_queries
+from shoal.evaluation.measures.released_queries import f_beta, sensitive_queries
 
 KNOWN = Knowledge()
 

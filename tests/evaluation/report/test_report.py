@@ -174,8 +174,8 @@ def test_the_report_of_the_same_results_is_the_same(folder: Path, results: Resul
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures take longest, and some tests only read."""
-    for name in ("write_picture", "svg"):
-        monkeypatch.setattr(f"shoal.evaluation.report.report_files.{name}", lambda *_: "<svg></svg>")
+    for name in ("plots.write_picture", "report_files.svg"):
+        monkeypatch.setattr(f"shoal.evaluation.report.{name}", lambda *_: "<svg></svg>")
 
 
 def test_hostile_names_stay_text(results: Results, tmp_path: Path, undrawn: None) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal.anonymizer.registry import methods
 from shoal.cli import main
 from shoal.evaluation.run.cache import plugin_digest
+from tests.other_package import forget, found_in, install
 
 HELPER = """
 def group_size() -> int:
@@ -30,25 +30,18 @@ class Guest(Random):
 """
 
 
-def install(folder: Path, size: int) -> None:
+def install_guest(folder: Path, size: int) -> None:
     """A plug-in of one file beside a helper, with an entry point."""
-    (folder / "guest-1.0.dist-info").mkdir(parents=True, exist_ok=True)
-    (folder / "guest-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: guest\nVersion: 1.0\n")
-    (folder / "guest-1.0.dist-info" / "entry_points.txt").write_text("[shoal.anonymizers]\nguest = guest:Guest\n")
-    (folder / "guest.py").write_text(PLUGIN)
+    install(folder, "guest", PLUGIN, "[shoal.anonymizers]\nguest = guest:Guest\n")
     # Of another length each time: bytecode of the same second and length would be taken for that of the new file.
     (folder / "guest_helper.py").write_text(HELPER.format(size=size) + "#" * size)
 
 
 @pytest.fixture
-def guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def guests(tmp_path: Path) -> Iterator[Path]:
     """A folder of plug-ins that this process finds, and forgets."""
-    monkeypatch.syspath_prepend(str(tmp_path / "guests"))
-    methods.cache_clear()
-    yield tmp_path / "guests"
-    methods.cache_clear()
-    for name in ("guest", "guest_helper"):
-        sys.modules.pop(name, None)
+    with found_in(tmp_path / "guests", "guest", "guest_helper"):
+        yield tmp_path / "guests"
 
 
 def median_group(out: Path) -> float:
@@ -62,12 +55,12 @@ def test_a_helper_of_a_plug_in_that_changed_gives_no_old_number(
     out = tmp_path / "out"
     given = ["evaluate", "--corpus", str(corpus_file), "--log", str(log_file), "--out", str(out), "--jobs", "1",
              "--methods", "guest", "--measures", "ap10,anonymity_median"]  # fmt: skip
-    install(guests, 3)
-    methods.cache_clear()
+    install_guest(guests, 3)
+    forget()
     assert main(given) == 0
     assert median_group(out) == 3
     kept = {path: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
-    install(guests, 8)
+    install_guest(guests, 8)
     elsewhere = {**os.environ, "PYTHONPATH": str(guests)}
     subprocess.run([sys.executable, "-P", "-m", "shoal", *given], env=elsewhere, check=True)
     assert median_group(out) == 8

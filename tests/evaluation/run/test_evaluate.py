@@ -13,7 +13,6 @@ from textwrap import dedent
 
 import pytest
 
-from shoal.anonymizer.registry import methods
 from shoal.cli import main
 from shoal.corpus.errors import Cancelled
 from shoal.evaluation.experiment import make_experiment
@@ -21,6 +20,7 @@ from shoal.evaluation.measures.registry import columns
 from shoal.evaluation.run.outcomes import begin
 from shoal.evaluation.run.results import columns_in
 from shoal.evaluation.run.summary import conduct
+from tests.other_package import found_in, install
 
 FINAL = ("results.csv", "results.json", "comparisons.csv", "people.npz", "provenance.json")
 FEW = ("--measures", "ap10,linkage5")  # where it does not matter what is measured
@@ -183,12 +183,9 @@ def test_a_cancelled_run_stops(corpus_file: Path, log_file: Path, tmp_path: Path
 def guests(tmp_path: Path) -> Path:
     """Another package, found by its entry points: a slow method, one that breaks, and one that ends its process."""
     folder = tmp_path / "guests"
-    (folder / "guests-1.0.dist-info").mkdir(parents=True)
-    (folder / "guests-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: guests\nVersion: 1.0\n")
-    (folder / "guests-1.0.dist-info" / "entry_points.txt").write_text(
-        "[shoal.anonymizers]\nslow = guests:Slow\nbroken = guests:Broken\nfatal = guests:Fatal\n"
-    )
-    (folder / "guests.py").write_text(
+    install(
+        folder,
+        "guests",
         dedent("""
             import os
             import time
@@ -213,7 +210,8 @@ def guests(tmp_path: Path) -> Path:
 
                 def anonymize(self, data, *, seed=0, progress=print):
                     os._exit(139)
-        """)
+        """),
+        "[shoal.anonymizers]\nslow = guests:Slow\nbroken = guests:Broken\nfatal = guests:Fatal\n",
     )
     return folder
 
@@ -226,12 +224,9 @@ def start(arguments: list[str], guests: Path, hash_seed: str, slow: str = "0") -
 @pytest.fixture
 def guests_here(guests: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The same package, found by this process too."""
-    monkeypatch.syspath_prepend(str(guests))
     monkeypatch.setenv("SLOW", "0")
-    methods.cache_clear()
-    yield guests
-    methods.cache_clear()
-    sys.modules.pop("guests", None)
+    with found_in(guests, "guests"):
+        yield guests
 
 
 def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_files(

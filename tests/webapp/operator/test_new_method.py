@@ -1,34 +1,22 @@
 """Does a method of one file show up everywhere without another line: commands, panel, API, report, documents?"""
 
-import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from shoal.anonymizer.registry import methods
 from shoal.cli import main
 from shoal.cli.methods import methods_page, told_methods
+from tests.other_package import example, found_in, install
 from tests.webapp.instances import Panel
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def pairs(tmp_path: Path) -> Iterator[None]:
     """The example of CONTRIBUTING.md as a package of its own."""
-    examples = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
-    (tmp_path / "toy_method.py").write_text(next(text for text in examples if "class Pairs" in text))
-    information = tmp_path / "toy_method-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-method\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[shoal.anonymizers]\npairs = toy_method:Pairs\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    methods.cache_clear()
-    yield
-    methods.cache_clear()
-    sys.modules.pop("toy_method", None)
+    install(tmp_path, "toy_method", example("class Pairs"), "[shoal.anonymizers]\npairs = toy_method:Pairs\n")
+    with found_in(tmp_path, "toy_method"):
+        yield
 
 
 def test_it_is_told_of_on_the_command_line_and_in_the_documents(

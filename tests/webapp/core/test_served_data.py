@@ -17,7 +17,7 @@ from shoal.search.index import FORMAT, _source
 from shoal.webapp import create_app
 from shoal.webapp.core.context import service
 from shoal.webapp.core.logs import get_log
-from shoal.webapp.core.serving import uploaded_corpora
+from shoal.webapp.core.served_data import uploaded_corpora
 from shoal.webapp.jobs.queue import get_job
 from tests.webapp.instances import Panel, open_panel
 
