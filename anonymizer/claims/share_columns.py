@@ -78,8 +78,8 @@ class Shares:
 
 def parsed(texts: pl.Series) -> Shares:
     """What rows say. Those that are no shares are left out."""
-    slices = [_parsed(texts, low) for low in range(0, max(1, len(texts)), _AT_ONCE)]
-    row, query, point, blocks, values = (np.concatenate(parts) for parts in zip(*slices, strict=True))
+    slices = (_parsed(texts, low) for low in range(0, max(1, len(texts)), _AT_ONCE))
+    row, query, point, blocks, values = map(np.concatenate, zip(*slices, strict=True))  # which frees the slices
     order = np.lexsort((point, query))
     return Shares(row[order], query[order], point[order], starts(blocks)[order], blocks[order], values)
 
