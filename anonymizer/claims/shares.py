@@ -1,8 +1,6 @@
 """Do shares of queries hold? They are put together by Lagrange: k of them read a query, fewer read nothing."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -19,96 +17,24 @@ from shoal.anonymizer.claims.queries import (
     verify_profiles,
     verify_typed,
 )
+from shoal.anonymizer.claims.share_columns import BYTES, Shares, cut, offsets, parsed
 from shoal.anonymizer.parameters import whole_number
-
-PRIME = 2**61 - 1
-BYTES = 7  # of a block of a query; a byte 128 ends a query, and zeros fill its last block
-_SHARE = r"^(0|[1-9][0-9]{0,17})/([1-9][0-9]{0,17})/((?:0|[1-9][0-9]{0,18})(?:\.(?:0|[1-9][0-9]{0,18}))*)$"
-
-
-@dataclass(frozen=True)
-class Share:
-    """A row of what is published: the number of its query, the point of its user, the values there."""
-
-    row: int
-    point: int
-    values: tuple[int, ...]
-
-
-def parsed(texts: pl.Series) -> list[tuple[int, Share] | None]:
-    """Every share with the number of its query; none where a row is no share."""
-    found: list[tuple[int, Share] | None] = []
-    parts = texts.str.extract_groups(_SHARE).struct.unnest().rows()
-    for row, (query, point, values) in enumerate(parts):
-        numbers = () if values is None else tuple(map(int, values.split(".")))
-        whole = values is not None and all(value < PRIME for value in numbers) and int(point) < PRIME
-        found.append((int(query), Share(row, int(point), numbers)) if whole else None)
-    return found
-
-
-def by_query(shares: ReleasedQueries) -> dict[int, list[Share]]:
-    """The shares of each query, by their points."""
-    table: dict[int, list[Share]] = {}
-    for one in parsed(shares.query):
-        if one is not None:
-            table.setdefault(one[0], []).append(one[1])
-    return {query: sorted(some, key=lambda share: share.point) for query, some in table.items()}
-
-
-def weights_at(place: int, points: Sequence[int]) -> list[int]:
-    """What each share counts for the value at a place of the polynomial through them all."""
-    weights = []
-    for x in points:
-        above = below = 1
-        for other in points:
-            if other != x:
-                above, below = above * (place - other) % PRIME, below * (x - other) % PRIME
-        weights.append(above * pow(below, -1, PRIME) % PRIME)
-    return weights
-
-
-def values_at(place: int, some: Sequence[Share]) -> tuple[int, ...]:
-    """The values at a place of the polynomials through all of these shares, one for each block."""
-    weights = weights_at(place, [share.point for share in some])
-    blocks = zip(*(share.values for share in some), strict=True)
-    return tuple(sum(w * y for w, y in zip(weights, block, strict=True)) % PRIME for block in blocks)
-
-
-def read_text(blocks: Sequence[int]) -> str | None:
-    """What is written in blocks, or none."""
-    if any(block >= 1 << 8 * BYTES for block in blocks):
-        return None
-    content = b"".join(block.to_bytes(BYTES, "little") for block in blocks).rstrip(b"\0")
-    filled = len(blocks) * BYTES - len(content)
-    if not content.endswith(b"\x80") or filled >= BYTES:
-        return None
-    try:
-        return content[:-1].decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _is_decodable(some: Sequence[Share]) -> bool:
-    """Whether no two shares have one point, and all are equally long."""
-    return len({s.point for s in some}) == len(some) and len({len(s.values) for s in some}) == 1
 
 
 def reads(release: Release, values: Values) -> Release:
     """A release with the queries that its shares tell. Rows that are no shares tell nothing; verify names them."""
-    shares, k = release.queries, int(values["k"])
-    assert shares is not None
-    rows: list[int] = []
-    texts: list[str] = []
-    for some in by_query(shares).values():
-        text = read_text(values_at(0, some[:k])) if len(some) >= k and _is_decodable(some) else None
-        if text is not None:
-            rows += [share.row for share in some]
-            texts += [text] * len(some)
-    place = np.array(rows, dtype=np.int64)
-    told = ReleasedQueries(
-        shares.pseudonym[place], pl.Series(texts, dtype=pl.String), shares.count[place], shares.degree[place]
-    )
-    return replace(release, queries=told, shares=shares)
+    assert release.queries is not None
+    table = parsed(release.queries.query)
+    told = _told(release.queries, table, table.texts(int(values["k"])))
+    return replace(release, queries=told, shares=release.queries)
+
+
+def _told(shares: ReleasedQueries, table: Shares, texts: pl.Series) -> ReleasedQueries:
+    """The rows of each query that can be read, with its text."""
+    told = texts.is_not_null().to_numpy()
+    place = table.row[np.repeat(told, table.many)]
+    query = texts.gather(np.repeat(np.flatnonzero(told), table.many[told]))
+    return ReleasedQueries(shares.pseudonym[place], query, shares.count[place], shares.degree[place])
 
 
 def verify_shares(claim: Claim, evidence: Evidence) -> Verdict:
@@ -116,13 +42,14 @@ def verify_shares(claim: Claim, evidence: Evidence) -> Verdict:
     release, k = evidence.release, int(claim.values["k"])
     if release.shares is None or release.queries is None:
         return broken("no shares are published, but the claim is about shares")
-    verdict = _verify_rows(release, release.shares)
+    table = parsed(release.shares.query)
+    verdict = _verify_rows(release, release.shares, table)
     if not verdict.holds:
         return verdict
-    typed, table = typed_queries(evidence.log), by_query(release.shares)
+    typed, texts = typed_queries(evidence.log), table.texts(k)
     for check in (
-        lambda: _verify_threshold(k, table, set(typed.texts.to_list())),
-        lambda: _verify_told(release, claim.values),
+        lambda: _verify_threshold(k, table, texts, typed.texts),
+        lambda: _verify_told(release, table, texts),
         lambda: verify_typed(evidence, typed),
         lambda: verify_exact_degrees(k, typed, published_degrees(evidence, typed), typed.users),
         lambda: _verify_unread(k, evidence, typed, table),
@@ -135,7 +62,7 @@ def verify_shares(claim: Claim, evidence: Evidence) -> Verdict:
     return HOLDS
 
 
-def _verify_rows(release: Release, shares: ReleasedQueries) -> Verdict:
+def _verify_rows(release: Release, shares: ReleasedQueries, table: Shares) -> Verdict:
     """Each row is a share, each pseudonym is one user's with a point of its own, and degrees are counted."""
     own = verify_rows_of_one(release)
     if not own.holds:
@@ -143,94 +70,107 @@ def _verify_rows(release: Release, shares: ReleasedQueries) -> Verdict:
     idle = np.bincount(shares.pseudonym, minlength=len(release)) == 0
     if idle.any():
         return broken(f"{release.pseudonyms[int(idle.argmax())]} is published, but has no share")
-    rows = parsed(shares.query)
-    if None in rows:
-        return broken(f"{shares.query[rows.index(None)]!r:.60} is published, but is no share of a query")
-    told = [one for one in rows if one is not None]
-    points = pl.DataFrame({"pseudonym": shares.pseudonym, "point": [share.point for _, share in told]}).unique()
+    other = np.flatnonzero(np.bincount(table.row, minlength=len(shares.query)) == 0)
+    if len(other):
+        return broken(f"{shares.query[int(other[0])]!r:.60} is published, but is no share of a query")
+    points = pl.DataFrame({"pseudonym": shares.pseudonym[table.row], "point": table.point}).unique()
     for column in ("pseudonym", "point"):
         if points[column].is_duplicated().any():
             return broken(f"a {column} has several of the other: each pseudonym has one point, and no other has it")
-    query = np.array([number for number, _ in told], dtype=np.int64)
-    twice = pl.DataFrame({"query": query, "pseudonym": shares.pseudonym}).is_duplicated()
-    if twice.any():
-        return broken(f"{release.pseudonyms[shares.pseudonym[twice.arg_max() or 0]]} has two shares of one query")
-    return _verify_counts(query, shares)
+    if table.again.any():  # as each point is one pseudonym's
+        name = release.pseudonyms[shares.pseudonym[table.row[table.again.argmax()]]]
+        return broken(f"{name} has two shares of one query")
+    return _verify_counts(shares, table)
 
 
-def _verify_counts(query: np.ndarray, shares: ReleasedQueries) -> Verdict:
-    _, number, many = np.unique(query, return_inverse=True, return_counts=True)
-    wrong = np.flatnonzero((shares.degree != many[number]) | (shares.count < 1))
+def _verify_counts(shares: ReleasedQueries, table: Shares) -> Verdict:
+    many = np.repeat(table.many, table.many)
+    wrong = np.flatnonzero((shares.degree[table.row] != many) | (shares.count[table.row] < 1))
     if not len(wrong):
         return HOLDS
-    row = int(wrong[0])
-    said = f"query {query[row]} is said to be of {shares.degree[row]} users"
-    return broken(f"{said}, asked {shares.count[row]} times, but {many[number[row]]} shares of it are published")
+    share = wrong[table.row[wrong].argmin()]
+    row = table.row[share]
+    said = f"query {table.query[share]} is said to be of {shares.degree[row]} users"
+    return broken(f"{said}, asked {shares.count[row]} times, but {many[share]} shares of it are published")
 
 
-def _verify_threshold(k: int, table: dict[int, list[Share]], known: set[str]) -> Verdict:
+def _verify_threshold(k: int, table: Shares, texts: pl.Series, known: pl.Series) -> Verdict:
     """k shares tell a query, others agree, and no other query is the same; fewer tell nothing that anybody typed."""
-    told: set[str | None] = set()
-    for number, some in table.items():
-        if not _is_decodable(some):
-            return broken(f"the shares of query {number} are of different lengths, or at the same points")
-        few = some[: min(len(some), k - 1)]
-        if read_text(values_at(0, few)) in known:
-            return broken(f"query {number} can be read by {len(few)} shares, fewer than k={k}")
-        if len(some) < k:
-            continue
-        text = read_text(values_at(0, some[:k]))
-        if text is None or not all(values_at(share.point, some[:k]) == share.values for share in some[k:]):
-            return broken(f"the shares of query {number} are those of no query: they lie on no common polynomial")
-        if text in told:
-            return broken(f"{text!r} is shared out twice, as query {number} and as another")
-        told.add(text)
+    number = table.query[table.first[:-1]]
+    if not table.fit.all():
+        number = number[table.fit.argmin()]
+        return broken(f"the shares of query {number} are of different lengths, or at the same points")
+    few = np.minimum(table.many, k - 1)
+    found = table.decoded(few)
+    known = known.cast(pl.Binary)
+    typed = known.filter(known.is_in(found.drop_nulls().implode()))
+    if len(typed):
+        place = int(found.is_in(typed.implode()).fill_null(False).to_numpy().argmax())
+        return broken(f"query {number[place]} can be read by {few[place]} shares, fewer than k={k}")
+    wrong = (table.many >= k) & texts.is_null().to_numpy() | table.astray(k)
+    if wrong.any():
+        number = number[wrong.argmax()]
+        return broken(f"the shares of query {number} are those of no query: they lie on no common polynomial")
+    twice = texts.is_not_null() & ~texts.is_first_distinct()
+    if twice.any():
+        place = twice.arg_max() or 0
+        return broken(f"{texts[place]!r} is shared out twice, as query {number[place]} and as another")
     return HOLDS
 
 
-def _verify_told(release: Release, values: Values) -> Verdict:
+def _verify_told(release: Release, table: Shares, texts: pl.Series) -> Verdict:
     """What is said to be read is what the shares tell."""
-    told = reads(replace(release, queries=release.shares), values).queries
-    other = next(iter((_lines(release.queries) - _lines(told)) + (_lines(told) - _lines(release.queries))), None)
-    return HOLDS if other is None else broken(f"{other[1]!r} is said to be read, or not, but the shares tell otherwise")
+    assert release.shares is not None
+    assert release.queries is not None
+    said, told = _lines(release.queries), _lines(_told(release.shares, table, texts))
+    if said.equals(told):  # as it was just read
+        return HOLDS
+    sides = pl.concat([said.with_columns(side=pl.lit(1)), told.with_columns(side=pl.lit(-1))])
+    other = sides.group_by(said.columns, maintain_order=True).agg(pl.col("side").sum()).filter(pl.col("side") != 0)
+    if not len(other):
+        return HOLDS
+    return broken(f"{other['query'][0]!r} is said to be read, or not, but the shares tell otherwise")
 
 
-def _lines(rows: ReleasedQueries | None) -> Counter[tuple[int, str, int, int]]:
-    assert rows is not None
-    columns = (rows.pseudonym.tolist(), rows.query.to_list(), rows.count.tolist(), rows.degree.tolist())
-    return Counter(zip(*columns, strict=True))
+def _lines(rows: ReleasedQueries) -> pl.DataFrame:
+    numbers = {"pseudonym": rows.pseudonym, "count": rows.count, "degree": rows.degree}
+    return pl.DataFrame({"query": rows.query} | {n: pl.Series(told, dtype=pl.Int64) for n, told in numbers.items()})
 
 
-Users = frozenset[tuple[int, int]]  # of a query: who asked it, and how often
-
-
-def _verify_unread(k: int, evidence: Evidence, typed: TypedQueries, table: dict[int, list[Share]]) -> Verdict:
+def _verify_unread(k: int, evidence: Evidence, typed: TypedQueries, table: Shares) -> Verdict:
     """What cannot be read is what fewer than k users typed: of the same users, as often and as long."""
     shares, owner = evidence.release.shares, evidence.owner
     assert shares is not None
-    said: Counter[tuple[Users, int]] = Counter()
-    for some in table.values():
-        if len(some) < k:
-            who = frozenset((int(owner[shares.pseudonym[s.row]]), int(shares.count[s.row])) for s in some)
-            said[who, len(some[0].values)] += 1
-    rare = Counter(_rare(k, typed))
-    if said == rare:
+    unread = table.many < k
+    row = table.row[np.repeat(unread, table.many)]
+    blocks = table.length[unread]
+    said = _asked(table.many[unread], owner[shares.pseudonym[row]], shares.count[row], blocks)
+    rare = _rare(k, typed)
+    if said.equals(rare):
         return HOLDS
     return broken(
-        f"{said.total()} queries of fewer than k={k} users are shared out, but they are not those of the log, "
-        f"where there are {rare.total()}: by their users, how often each asked, or how long they are"
+        f"{len(said)} queries of fewer than k={k} users are shared out, but they are not those of the log, "
+        f"where there are {len(rare)}: by their users, how often each asked, or how long they are"
     )
 
 
-def _rare(k: int, typed: TypedQueries) -> list[tuple[Users, int]]:
-    columns = typed.times.tocsc()
-    blocks = (typed.texts.str.len_bytes() // BYTES + 1).to_list()
-    found = []
-    for text in np.flatnonzero((typed.users > 0) & (typed.users < k)).tolist():
-        part = slice(columns.indptr[text], columns.indptr[text + 1])
-        pairs = zip(columns.indices[part].tolist(), columns.data[part].tolist(), strict=True)
-        found.append((frozenset(pairs), int(blocks[text])))
-    return found
+def _rare(k: int, typed: TypedQueries) -> pl.Series:
+    rare = (typed.users > 0) & (typed.users < k)
+    columns = typed.times[:, np.flatnonzero(rare)].tocsc()
+    blocks = typed.texts.str.len_bytes().to_numpy()[rare] // BYTES + 1
+    return _asked(np.diff(columns.indptr), columns.indices, columns.data, blocks)
+
+
+def _asked(users: np.ndarray, user: np.ndarray, times: np.ndarray, blocks: np.ndarray) -> pl.Series:
+    """Of each query its blocks, and its users with how often each asked, as one string of bytes; all in order."""
+    query = np.repeat(np.arange(len(users)), users)
+    order = np.lexsort((user, query))
+    start = offsets(1 + 2 * users)
+    told = np.empty(start[-1], dtype=np.int64)
+    told[start[:-1]] = blocks
+    place = 2 * np.arange(len(user)) + query + 1
+    told[place], told[place + 1] = user[order], times[order]
+    return cut(told.view(np.uint8), 8 * start).sort()
 
 
 VERIFIERS = (

@@ -14,18 +14,18 @@ _NUMBER = re.compile("0|[1-9][0-9]*")
 Row = tuple[str, int, dict[str, object]]
 
 
-class _NoShare(ValueError):
+class NoShare(ValueError):
     """A published row is no share."""
 
 
-def _share(text: str) -> tuple[int, int, list[int]]:
+def share_of(text: str) -> tuple[int, int, list[int]]:
     """Query, point and values of a row."""
     parts = text.split("/")
     if len(parts) != 3 or not all(_NUMBER.fullmatch(number) for number in [*parts[:2], *parts[2].split(".")]):
-        raise _NoShare(text)
+        raise NoShare(text)
     query, point, values = int(parts[0]), int(parts[1]), [int(value) for value in parts[2].split(".")]
     if query >= 10**18 or not 0 < point < min(10**18, PRIME) or max(values) >= PRIME:
-        raise _NoShare(text)
+        raise NoShare(text)
     return query, point, values
 
 
@@ -33,10 +33,10 @@ def _tables(case: Case) -> dict[int, dict[str, tuple[int, list[int], int, int]]]
     """Of each query, the point, the values, the count and the degree of each pseudonym."""
     tables: dict[int, dict[str, tuple[int, list[int], int, int]]] = {}
     for name, text, count, degree in case.queries:
-        query, point, values = _share(text)
+        query, point, values = share_of(text)
         table = tables.setdefault(query, {})
         if name in table:
-            raise _NoShare("twice")
+            raise NoShare("twice")
         table[name] = (point, values, count, degree)
     return tables
 
@@ -48,7 +48,7 @@ def _decoded(rows: list[tuple[int, list[int]]]) -> str | None:
 def threshold_shares(case: Case) -> bool:
     try:
         tables = _tables(case)
-    except _NoShare:
+    except NoShare:
         return False
     single = all(len(users) == 1 for users in case.members.values())
     if not single or {name for table in tables.values() for name in table} != set(case.members):
@@ -116,7 +116,7 @@ def unread(case: Case) -> int:
     """Every event that cannot be read."""
     try:
         tables = _tables(case).values()
-    except _NoShare:
+    except NoShare:
         return len(case.log)
     readable = [table for table in tables if len(table) >= int(case.values["k"])]
     return len(case.log) - sum(row[2] for table in readable for row in table.values())

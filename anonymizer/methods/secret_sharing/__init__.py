@@ -106,7 +106,6 @@ class SecretSharing(LogMethod):
             "them learn who else types what they type."
         ),
         randomness="secret",
-        most_users=200_000,  # by what reading the shares takes where they are verified
         cluster="the shares of a query lie on one polynomial, whoever asked it",
     )
     k = Parameter(5, whole_number(2, 1000), "the number of users whose shares of a query together read it", "higher")

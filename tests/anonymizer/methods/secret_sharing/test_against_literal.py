@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from shoal.anonymizer.base import Anonymized, Release, ReleasedQueries
 from shoal.anonymizer.claims import Evidence, Verdict, verify
-from shoal.anonymizer.claims.shares import PRIME, by_query, read_text, reads, values_at
+from shoal.anonymizer.claims.share_columns import parsed, read_blocks
+from shoal.anonymizer.claims.shares import reads
 from shoal.anonymizer.contract.literal import is_true
 from shoal.anonymizer.contract.sample_logs import log_of
 from shoal.anonymizer.methods.equality import Equality
-from shoal.anonymizer.methods.secret_sharing import SecretSharing, as_blocks, multiply, shares_at
+from shoal.anonymizer.methods.secret_sharing import PRIME, SecretSharing, as_blocks, multiply, shares_at
 from shoal.anonymizer.methods.secret_sharing.literal import blocks_of, share, text_of, value_at
 from shoal.corpus.errors import InputError
 from shoal.corpus.knowledge import Knowledge
@@ -49,7 +50,8 @@ def test_shares_are_those_of_the_textbook(some: list[str], powers: list[int], po
     at, values = shares_at(np.full(len(some), point, dtype=np.uint64), everyone, start, blocks, coefficients)
     for i, text in enumerate(some):
         assert values[at[i] : at[i + 1]].tolist() == [share(block, powers, point) for block in blocks_of(text)]
-        assert text_of(blocks_of(text)) == read_text(blocks_of(text)) == text
+        assert text_of(blocks_of(text)) == text
+    assert read_blocks(blocks, start).to_list() == [text.encode() for text in some]
 
 
 def evidence(made: Anonymized, log: QueryLog) -> Evidence:
@@ -98,11 +100,14 @@ def test_fewer_than_k_shares_fit_every_text_as_well() -> None:
     """With k - 1 shares and any other block at 0 there is a polynomial: they tell nothing of which it was."""
     made = SecretSharing(KNOWLEDGE, k=3).run(LOG, seed=1)
     assert made.release.shares is not None
-    few = next(some for some in by_query(made.release.shares).values() if len(some) == 2)
+    table = parsed(made.release.shares.query)
+    query = int(np.flatnonzero(table.many == 2)[0])
+    some = slice(table.first[query], table.first[query + 1])
+    few = dict(zip(table.point[some].tolist(), table.values[table.at[some]].tolist(), strict=True))
     for block in (blocks_of("beer")[0], blocks_of("wine")[0]):
-        through = {0: block} | {one.point: one.values[0] for one in few}
+        through = {0: block} | few
         assert all(value_at(x, through) == y for x, y in through.items())
-    assert read_text(values_at(0, few)) is None
+    assert table.decoded(table.many)[query] is None
 
 
 def shares_with(made: Anonymized, texts_of: Callable[[list[str]], list[str]]) -> Anonymized:
@@ -129,6 +134,11 @@ def constant(texts_: list[str]) -> list[str]:
         (lambda texts_: [text + "1" if len(text) < 200 else text for text in texts_], "no query|no share|not those"),
         (lambda texts_: ["/".join(["7777", *text.split("/")[1:]]) for text in texts_], "two shares of one query"),
         (lambda texts_: ["/".join([text.split("/")[0], "5", text.split("/")[2]]) for text in texts_], "has several"),
+        (lambda texts_: [text.replace("/", f"{'0' * 18}/", 1) for text in texts_], "is no share of a query"),
+        (lambda texts_: [f"{text.rsplit('/', 1)[0]}/{PRIME}" for text in texts_], "is no share of a query"),
+        (lambda texts_: [f"{text.rsplit('/', 1)[0]}/" for text in texts_], "is no share of a query"),
+        (lambda texts_: [f"{text.rsplit('/', 1)[0]}/{PRIME - 1}" for text in texts_], "those of no query"),
+        (lambda texts_: [text + ".1" for text in texts_], "those of no query"),
     ],
 )
 def test_broken_shares_are_refused(edit: Callable[[list[str]], list[str]], said: str) -> None:
