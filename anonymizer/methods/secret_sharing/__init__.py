@@ -6,6 +6,9 @@ A query is cut into blocks of 7 bytes, each a number below the prime. A polynomi
 and random numbers besides; a share is its value at the point of a user.
 """
 
+from collections.abc import Iterable
+from itertools import chain
+
 import numpy as np
 import polars as pl
 from numba import njit
@@ -63,23 +66,35 @@ def reduce(a: np.uint64) -> np.uint64:
     return folded - prime if folded >= prime else folded
 
 
-@njit(cache=True)
 def shares_at(
-    point: np.ndarray, query: np.ndarray, start: np.ndarray, blocks: np.ndarray, coefficients: np.ndarray
+    point: np.ndarray, query: np.ndarray, start: np.ndarray, powers: Iterable[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The values of the polynomials of a query at a point, by Horner; row i has values[value_start[i]:...]."""
-    value_start = np.zeros(len(query) + 1, dtype=np.int64)
-    for row in range(len(query)):
-        value_start[row + 1] = value_start[row] + start[query[row] + 1] - start[query[row]]
-    values = np.empty(value_start[-1], dtype=np.uint64)
+    """The values of the polynomials of a query at a point, by Horner; row i has values[value_start[i]:...].
+
+    The numbers of all blocks come by powers, the highest first, so that those of one are held at a time.
+    """
+    value_start = np.concatenate([[0], np.cumsum(np.diff(start)[query])])
+    values = np.zeros(value_start[-1], dtype=np.uint64)
+    for numbers in powers:
+        _times_point_plus(values, value_start, point, query, start, numbers)
+    return value_start, values
+
+
+@njit(cache=True)
+def _times_point_plus(
+    values: np.ndarray, value_start: np.ndarray,
+    point: np.ndarray, query: np.ndarray, start: np.ndarray, numbers: np.ndarray,
+) -> None:  # fmt: skip
     for row in range(len(query)):
         for i in range(value_start[row + 1] - value_start[row]):
-            block = start[query[row]] + i
-            value = np.uint64(0)
-            for c in range(coefficients.shape[1]):
-                value = reduce(multiply(value, point[row]) + coefficients[block, c])
-            values[value_start[row] + i] = reduce(multiply(value, point[row]) + blocks[block])
-    return value_start, values
+            value = value_start[row] + i
+            values[value] = reduce(multiply(values[value], point[row]) + numbers[start[query[row]] + i])
+
+
+def _coefficients(seed: int, power: int, count: int) -> np.ndarray:
+    numbers = secret_numbers(seed, f"coefficients {power}", count) & np.uint64(PRIME)
+    numbers[numbers == PRIME] = 0  # one number of 2^61 is twice as likely as the others
+    return numbers
 
 
 _STAGE = "sharing queries"
@@ -143,17 +158,14 @@ class SecretSharing(LogMethod):
     def _shares(self, queries: DistinctQueries, asked: csr_array, place: np.ndarray, seed: int) -> ReleasedQueries:
         """One share of each query for each user who asked it: query/point/values, the point that of the user."""
         start, blocks = as_blocks(queries.texts)
-        coefficients = secret_numbers(seed, "coefficients", len(blocks) * (self.k - 1))
-        coefficients &= np.uint64(PRIME)
-        coefficients[coefficients == PRIME] = 0  # one number of 2^61 is twice as likely as the others
         name = secret_order(seed, "queries", len(queries))
         pseudonym = place[_rows(asked)]
         order = np.lexsort((name[asked.indices], pseudonym))
         query, pseudonym, count = asked.indices[order], pseudonym[order], asked.data[order].astype(np.int64)
         point = 1 + secret_order(seed, "points", asked.shape[0])[pseudonym]
-        polynomials = coefficients.reshape(len(blocks), self.k - 1)
-        value_start, values = shares_at(point.astype(np.uint64), query.astype(np.int64), start, blocks, polynomials)
-        del coefficients, polynomials, order  # the texts take as much memory again
+        powers = chain((_coefficients(seed, power, len(blocks)) for power in range(1, self.k)), [blocks])
+        value_start, values = shares_at(point.astype(np.uint64), query.astype(np.int64), start, powers)
+        del blocks, order  # the texts take as much memory again
         parts = [pl.Series(dtype=pl.String)]
         for low in range(0, len(query), _AT_ONCE):
             some = slice(low, low + _AT_ONCE)

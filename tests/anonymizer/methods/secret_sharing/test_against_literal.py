@@ -45,9 +45,9 @@ def test_the_largest_numbers_of_the_field_do_not_overflow() -> None:
 def test_shares_are_those_of_the_textbook(some: list[str], powers: list[int], point: int) -> None:
     start, blocks = as_blocks(pl.Series(some, dtype=pl.String))
     assert [blocks[start[i] : start[i + 1]].tolist() for i in range(len(some))] == [blocks_of(text) for text in some]
-    coefficients = np.array([powers] * len(blocks), dtype=np.uint64)
+    coefficients = [np.full(len(blocks), power, dtype=np.uint64) for power in powers]
     everyone = np.arange(len(some))
-    at, values = shares_at(np.full(len(some), point, dtype=np.uint64), everyone, start, blocks, coefficients)
+    at, values = shares_at(np.full(len(some), point, dtype=np.uint64), everyone, start, [*coefficients, blocks])
     for i, text in enumerate(some):
         assert values[at[i] : at[i + 1]].tolist() == [share(block, powers, point) for block in blocks_of(text)]
         assert text_of(blocks_of(text)) == text
