@@ -32,6 +32,11 @@ def benchmarks() -> list[str]:
     return sorted(module.name for module in iter_modules(__path__))
 
 
+def can_compare(name: str) -> bool:
+    """Whether another program can run the benchmark in turns with this one."""
+    return hasattr(import_module(f"{__name__}.{name}"), "compare")
+
+
 def run_benchmark(name: str, full: bool, progress: Progress, against: str = "") -> Sequence[Row]:
     """Run one benchmark: small sizes, or with `full` the sizes of the papers and of all of AOL.
 
