@@ -43,16 +43,16 @@ def test_what_threads_hold_is_told_by_a_process_of_the_program(tmp_path: Path) -
     documents = Documents("few", [*"abcde"], [""] * 5, TEXTS, [""] * 5, [""] * 5)
     search._write_lines(documents, tmp_path / "few.jsonl")
     assert told_by(OURS, search._INDEX, str(tmp_path / "few.jsonl"), str(tmp_path / "index")) is None
-    first, held, later = told_by(OURS, search._THREADS, str(tmp_path / "index"), '["wine", "bread", "car"]', "2")
+    held, first, later = told_by(OURS, search._THREADS, str(tmp_path / "index"), '["wine", "bread", "car"]', "2")
     assert 0 < held < 500
     assert 0 < later < 1000
     assert first > 0
 
 
 def test_a_row_holds_by_what_ours_takes_and_tells_the_other() -> None:
-    row = search._memory_row(1_000, [(10.0, 100.0, 1.0), (400.0, 2000.0, 1.0)])
+    row = search._memory_row(1_000, [(100.0, 10.0, 1.0), (2000.0, 400.0, 1.0)])
     assert row.reached.startswith(
-        "100 MB; the other 20.00 times as much (2,000 MB); first search 10 ms; the other 40.00"
+        "100 MB; the other 20.00 times as much (2,000 MB); first search 10 ms of processor; the other"
     )
     assert row.holds
-    assert not search._memory_row(1_000, [(400.0, 2000.0, 1.0)]).holds
+    assert not search._memory_row(1_000, [(2000.0, 400.0, 1.0)]).holds
