@@ -1,6 +1,8 @@
 """Which programs take part, and what does a process of one take? Ours, and another shoal in turns with it."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,8 +38,13 @@ class Cost:
 
 
 def taking_part(against: str) -> list[Program]:
-    """This program, and the other where one is named."""
-    return [OURS, (against,)] if against else [OURS]
+    """This program, and the other where one is named, which is started in folders of its own."""
+    if not against:
+        return [OURS]
+    found = shutil.which(against)
+    if not found:
+        raise InputError(f"{against} is no program that can be started: give the path of an installed shoal")
+    return [OURS, (os.path.abspath(found),)]
 
 
 def in_turns(work: Callable[[Program], T], programs: Sequence[Program], repeats: int) -> list[list[T]]:

@@ -9,6 +9,7 @@ from shoal.cli.tables import markdown_table, print_json, print_table
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import bar
 from shoal.evaluation.bench import Row, benchmarks, can_compare, machine, run_benchmark
+from shoal.evaluation.run.programs import taking_part
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,6 +30,7 @@ def _asked(options: argparse.Namespace) -> list[str]:
             raise InputError(f"unknown benchmark {name!r}: choose from {', '.join(benchmarks())}")
     if not options.against:
         return names
+    taking_part(options.against)  # one that is not there is refused before anything is measured
     can = [name for name in names if can_compare(name)]
     rest = [name for name in names if name not in can]
     if options.names and rest:

@@ -96,11 +96,14 @@ def test_another_program_runs_what_it_can_and_the_rest_is_named(
         return []
 
     monkeypatch.setattr("shoal.cli.bench.run_benchmark", run)
-    assert main(["bench", "--against", "other"]) == 0
-    assert asked == [(name, "other") for name in ("commands", "pages", "reading", "search")]
+    assert main(["bench", "--against", "/bin/sh"]) == 0
+    assert asked == [(name, "/bin/sh") for name in ("commands", "pages", "reading", "search")]
     assert "Left out, since they cannot run another program: affinity," in capsys.readouterr().err
-    assert main(["bench", "clump", "reading", "--against", "other"]) == 2
+    assert main(["bench", "clump", "reading", "--against", "/bin/sh"]) == 2
     assert "clump cannot run another program; these can: commands, pages" in capsys.readouterr().err
+    assert main(["bench", "reading", "--against", "/no/shoal"]) == 2
+    assert "no program that can be started" in capsys.readouterr().err
+    assert len(asked) == 4
 
 
 @pytest.mark.parametrize("name", benchmarks())

@@ -31,7 +31,16 @@ def test_two_programs_take_turns() -> None:
 
     assert in_turns(work, [("ours",), ("theirs",)], 2) == [[1, 3], [2, 4]]
     assert asked == ["ours", "theirs"] * 2
-    assert taking_part("theirs") == [OURS, ("theirs",)]
+
+
+def test_another_program_is_found_from_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shoal").write_text(f"#!{sys.executable}\n")
+    (tmp_path / "shoal").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert taking_part("./shoal") == [OURS, (str(tmp_path / "shoal"),)]
+    assert taking_part("") == [OURS]
+    with pytest.raises(InputError, match="no program that can be started"):
+        taking_part("./other")
 
 
 def test_the_other_is_told_as_so_many_times_ours() -> None:
