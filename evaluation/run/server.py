@@ -41,8 +41,8 @@ class Server:
 
     @property
     def megabytes(self) -> float:
-        pages = sum(int(status[21]) for pid in _tree(self.pid) if (status := _status(pid)))
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+        """Of all its processes; what several share counts once, as a program may fork them or start them anew."""
+        return sum(map(_kilobytes, _tree(self.pid))) / 1024
 
 
 @contextmanager
@@ -97,3 +97,12 @@ def _status(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     except OSError:
         return []  # it ended meanwhile
+
+
+def _kilobytes(pid: int) -> int:
+    """A process's own memory and its part of what it shares."""
+    try:
+        told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return int(re.findall(r"^Pss:\s+(\d+) kB", told, re.MULTILINE)[0])
