@@ -1,7 +1,7 @@
 """What do people wait for? Whole commands as they are typed, in processor seconds and memory, and how they grow.
 
 With `--against`, another program (that of an earlier checkout) runs each command in turns with this one. It sees the
-same environment: where its caches must be its own, name a script that sets SHOAL_CACHE and becomes it (`exec`).
+same environment: where its caches must be its own, name a Python script of its own that sets SHOAL_CACHE and starts it.
 """
 
 import csv
