@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -32,6 +31,11 @@ def benchmarks() -> list[str]:
     return sorted(module.name for module in iter_modules(__path__))
 
 
+def can_compare(name: str) -> bool:
+    """Whether another program can run the benchmark in turns with this one."""
+    return hasattr(import_module(f"{__name__}.{name}"), "compare")
+
+
 def run_benchmark(name: str, full: bool, progress: Progress, against: str = "") -> Sequence[Row]:
     """Run one of the benchmarks: small sizes, or with `full` the sizes of the papers and of all of AOL.
 
@@ -40,13 +44,6 @@ def run_benchmark(name: str, full: bool, progress: Progress, against: str = "") 
     module = import_module(f"{__name__}.{name}")
     rows: Sequence[Row] = module.compare(full, progress, against) if against else module.run(full, progress)
     return rows
-
-
-def free_port() -> int:
-    """A port of this machine that nobody listens at, for a server that is measured."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def machine() -> str:

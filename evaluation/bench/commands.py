@@ -1,54 +1,36 @@
 """What do people wait for? Whole commands as they are typed, in processor seconds and memory, and how they grow.
 
 With `--against`, another program (that of an earlier checkout) runs each command in turns with this one. It sees the
-same environment: where its caches must be its own, name a script that sets SHOAL_CACHE and starts it.
+same environment: where its caches must be its own, name a Python script of its own that sets SHOAL_CACHE and starts it.
 """
 
 import csv
-import json
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from urllib.parse import urlencode
 
-from shoal.corpus.errors import InputError
+import numpy as np
+
+from shoal.corpus.logs import load_log
 from shoal.corpus.progress import Progress
-from shoal.evaluation.bench import Row, free_port
-from shoal.evaluation.run.timing import fitted_exponent
+from shoal.evaluation.bench import Row
+from shoal.evaluation.run.programs import OURS, Cost, Program, beside, cost_of, in_turns, taking_part
+from shoal.evaluation.run.server import Server, served
+from shoal.evaluation.run.timing import fitted_exponent, timed
 
 SIZES = {False: (1_000, 4_000), True: (10_000, 40_000, 160_000)}  # users of the simulated logs
 METHODS = ("common", "partition", "affinity")  # a grouping, a generalization and a method on queries
 SETTINGS = "random:k=3,5,10"
 GROWTH = 1.2
-OURS = (sys.executable, "-P", "-m", "shoal")
-# A process counts the memory of the one that started it for its own peak: a small one starts what is measured.
-_WATCH = """
-import json, os, signal, sys
-pid = os.fork()
-if not pid:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    os.execvp(sys.argv[1], sys.argv[1:])
-signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
-_, status, used = os.wait4(pid, 0)
-print(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
-"""
+STARTS = 3  # of a server that was set up before
+SECONDS, MILLISECONDS = 3, 20  # of a start up to its first page; of first searches above the next ones
+_FIRST, _NEXT = 4, 20  # searches: each process of a server has a first one
 
-Program = Sequence[str]
-Work = Callable[[Program, Path], "Cost"]  # of a program, in a folder that holds log.tsv and is the program's own
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a process and all that it started and waited for took."""
-
-    seconds: float  # of processor time
-    megabytes: float  # at most
+Work = Callable[[Program, Path], Cost]  # of a program, in a folder that holds log.tsv and is the program's own
 
 
 def run(full: bool, progress: Progress) -> list[Row]:
@@ -57,13 +39,14 @@ def run(full: bool, progress: Progress) -> list[Row]:
 
 def compare(full: bool, progress: Progress, against: str) -> list[Row]:
     """A row per command; with another program, how many times as long it takes."""
-    programs: list[Program] = [OURS, (against,)] if against else [OURS]
+    programs = taking_part(against)
     with tempfile.TemporaryDirectory() as folder:
         rows = []
         for done, (what, (limit, work)) in enumerate(_at_any_size().items()):
             progress(done, len(_at_any_size()), what)
-            rows.append(row(what, [0], [in_turns(work, programs, Path(folder) / "any", 2)], limit))
-        return [*rows, *_growing(SIZES[full], programs, Path(folder), progress)]
+            rows.append(row(what, [0], [best(work, programs, Path(folder) / "any", 2)], limit))
+        starts = starts_in_turns(programs, Path(folder) / "starts", progress)
+        return [*rows, *start_rows(starts), *_growing(SIZES[full], programs, Path(folder), progress)]
 
 
 def _growing(sizes: Sequence[int], programs: Sequence[Program], folder: Path, progress: Progress) -> list[Row]:
@@ -75,21 +58,19 @@ def _growing(sizes: Sequence[int], programs: Sequence[Program], folder: Path, pr
         for done, (what, work) in enumerate(_with_log().items()):
             progress(done, len(costs), f"{users:,} users: {what}")
             repeats = 2 if users == sizes[0] else 1
-            costs[what].append(in_turns(work, programs, folder / str(users), repeats, log))
+            costs[what].append(best(work, programs, folder / str(users), repeats, log))
     return [row(what, sizes, measured, 0) for what, measured in costs.items()]
 
 
-def in_turns(
-    work: Work, programs: Sequence[Program], folder: Path, repeats: int, log: Path | None = None
-) -> list[Cost]:
-    """What each program takes: its best, one after the other."""
-    own = [folder / str(number) for number in range(len(programs))]
-    for path in own:
+def best(work: Work, programs: Sequence[Program], folder: Path, repeats: int, log: Path | None = None) -> list[Cost]:
+    """The least that each program takes, each in a folder of its own."""
+    own = {program: folder / str(number) for number, program in enumerate(programs)}
+    for path in own.values():
         path.mkdir(parents=True, exist_ok=True)
         if log and not (path / "log.tsv").exists():
             (path / "log.tsv").symlink_to(log)
-    turns = [[work(program, path) for program, path in zip(programs, own, strict=True)] for _ in range(repeats)]
-    return [min(costs, key=lambda cost: cost.seconds) for costs in zip(*turns, strict=True)]
+    given = in_turns(lambda program: work(program, own[program]), programs, repeats)
+    return [min(costs, key=lambda cost: cost.seconds) for costs in given]
 
 
 def row(what: str, sizes: Sequence[int], measured: Sequence[Sequence[Cost]], limit: float) -> Row:
@@ -112,9 +93,9 @@ def _at_any_size() -> dict[str, tuple[float, Work]]:
     """What does not depend on a log of the user's: its limit in processor seconds, and the command."""
     return {
         "shoal anonymize --help": (0.3, _typed("anonymize", "--help")),
+        "shoal anonymize --no-such-option": (0.3, _typed("anonymize", "--no-such-option", ends=2)),
         "shoal methods": (0.3, _typed("methods")),
         "shoal search": (3, _typed("search", "climate change", "--corpus", "news")),
-        "shoal serve, to its first page and its end": (10, _first_page),
     }
 
 
@@ -129,8 +110,8 @@ def _with_log() -> dict[str, Work]:
     return {**works, "shoal evaluate, a setting": _evaluated}
 
 
-def _typed(*arguments: str) -> Work:
-    return lambda program, folder: cost_of(program, arguments, folder)
+def _typed(*arguments: str, ends: int = 0) -> Work:
+    return lambda program, folder: cost_of(program, arguments, folder, ends)
 
 
 def _evaluated(program: Program, folder: Path) -> Cost:
@@ -143,39 +124,67 @@ def _evaluated(program: Program, folder: Path) -> Cost:
     return Cost(cost.seconds / settings, cost.megabytes)
 
 
-def _first_page(program: Program, folder: Path) -> Cost:
-    """A start of the server until it has answered once. The first start in a folder sets it up; the next ones count."""
-    port = free_port()
-    asked = ["serve", "--data", "news", "--port", str(port), "--no-levels", "--instance", "instance"]
+@dataclass(frozen=True)
+class Searches:
+    """Some searches of a server: milliseconds of its processors for each, and by the clock."""
 
-    def wait_and_end(server: "subprocess.Popen[bytes]") -> None:
-        while server.poll() is None:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60).close()
-                break
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
-        server.terminate()
-
-    return cost_of(program, asked, folder, wait_and_end)
+    processor: float
+    clock: Sequence[float]
 
 
-def cost_of(
-    program: Program,
-    arguments: Sequence[str],
-    folder: Path | None = None,
-    meanwhile: "Callable[[subprocess.Popen[bytes]], None] | None" = None,
-) -> Cost:
-    """Run a command to its end. One that fails is an error, with the last that it said."""
-    with tempfile.TemporaryFile() as said:
-        watched = [sys.executable, "-I", "-S", "-c", _WATCH, *program, *arguments]
-        process = subprocess.Popen(watched, cwd=folder, stdout=subprocess.PIPE, stderr=said)
-        if meanwhile:
-            meanwhile(process)
-        told, _ = process.communicate()
-        code, seconds, megabytes = json.loads(told)
-        said.seek(0)
-        if code and not meanwhile:
-            last = said.read().decode(errors="replace").strip().splitlines()[-1:]
-            raise InputError(f"{program[-1]} {' '.join(arguments)} ended with {code}: {' '.join(last)}")
-    return Cost(seconds, megabytes)
+@dataclass(frozen=True)
+class Start:
+    """A start of a server: what it took up to its first page, its first searches, and the next ones."""
+
+    cost: Cost
+    clock: float
+    first: Searches
+    later: Searches
+
+
+def starts_in_turns(programs: Sequence[Program], folder: Path, progress: Progress) -> list[list[Start]]:
+    """Starts of each program over `news` in a folder that an earlier start set up."""
+    own = {program: folder / str(number) for number, program in enumerate(programs)}
+    log, _ = load_log("news", progress=progress)
+    events = np.random.default_rng(0).integers(0, len(log), _FIRST + _NEXT)
+    queries = [log.queries[int(log.query[event])] for event in events]
+    users = {}
+    for program, path in own.items():
+        with served(program, "news", path, progress) as server:
+            users[program] = server.people()[0]
+
+    def start(program: Program) -> Start:
+        with served(program, "news", own[program], progress) as server:
+            cost = Cost(server.processor_seconds, server.megabytes)
+            asked = [f"/search?{urlencode({'q': query, 'user': users[program]})}" for query in queries]
+            return Start(cost, server.clock, _searched(server, asked[:_FIRST]), _searched(server, asked[_FIRST:]))
+
+    return in_turns(start, programs, STARTS)
+
+
+def _searched(server: Server, paths: Sequence[str]) -> Searches:
+    before = server.processor_seconds
+    clock = [1000 * timed(partial(server.read, path))[1] for path in paths]
+    return Searches(1000 * (server.processor_seconds - before) / len(paths), clock)
+
+
+def start_rows(starts: Sequence[Sequence[Start]]) -> list[Row]:
+    """The least that a start takes, by the processor and by the clock, and its searches at the median of the starts."""
+    costs = [min((start.cost for start in each), key=lambda cost: cost.seconds) for each in starts]
+    measured = row("shoal serve, a second start to its first page", [0], [costs], SECONDS)
+    clock = beside([min(start.clock for start in each) for each in starts], "{:.2f} s by the clock")
+    first, later = ([float(np.median([getattr(start, when).processor for start in each])) for each in starts]
+                    for when in ("first", "later"))  # fmt: skip
+    told = "; the other ".join(map(_told, starts, first, later))
+    what, limit = f"shoal serve, its first {_FIRST} searches", f"{MILLISECONDS} ms above the next"
+    return [
+        replace(measured, reached=f"{measured.reached}; {clock}"),
+        Row(what, "news", limit, told, first[0] <= later[0] + MILLISECONDS),
+    ]
+
+
+def _told(starts: Sequence[Start], first: float, later: float) -> str:
+    longest = np.median([max(start.first.clock) for start in starts])
+    usual = np.median([np.median(start.later.clock) for start in starts])
+    clock = f"the longest {longest:.0f} ms by the clock, the next {usual:.0f} ms"
+    return f"{first:.0f} ms of processor each, the next {later:.0f} ms; {clock}"

@@ -1,17 +1,15 @@
-"""How long does a searcher wait? Eight at once, one column and three; and 128 connections that never pause."""
+"""How long does a searcher wait? Eight at once, one column and three; and 128 connections that never pause.
+
+With `--against`, the server of another program answers the same in turns.
+"""
 
 import asyncio
-import os
 import re
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
@@ -21,7 +19,9 @@ import numpy as np
 
 from shoal.corpus.logs import load_log
 from shoal.corpus.progress import Progress
-from shoal.evaluation.bench import Row, free_port
+from shoal.evaluation.bench import Row
+from shoal.evaluation.run.programs import beside, taking_part
+from shoal.evaluation.run.server import Server, served
 
 SEARCHERS = 8
 LIMITS = {"one column": ("anonymized", 150), "three columns": ("compare", 300)}
@@ -29,32 +29,76 @@ _SEARCHES = {False: 300, True: 2_000}
 CONNECTIONS = 128
 _LOAD = {False: 2_000, True: 20_000}
 _GROWTH = 1.05  # of memory, from a quarter of the load to its end
+_SLICE, _WARM = 50, 40  # searches of a server before the other's turn; before any is measured
+_MEASURED = {False: 400, True: 2_000}
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _PART = re.compile(r"(\w+);dur=([\d.]+)")
 
 
 def run(full: bool, progress: Progress) -> Sequence[Row]:
+    return compare(full, progress, "")
+
+
+def compare(full: bool, progress: Progress, against: str) -> Sequence[Row]:
     """Serve `reuters` as `shoal serve` does, in processes of their own, and search it over loopback."""
     log, _ = load_log("reuters", progress=progress)
     rng = np.random.default_rng(0)
-    queries = log.queries.gather(log.query[rng.integers(0, len(log), _SEARCHES[full])]).to_list()
-    with tempfile.TemporaryDirectory() as instance, _served(Path(instance), progress) as (url, server):
-        users = re.findall(r"user=([0-9a-f]{16})", _read(f"{url}/people")[0])
-        rows = [_row(what, view, limit, url, users, queries, progress) for what, (view, limit) in LIMITS.items()]
-        asked = [f"/search?{urlencode({'q': query, 'user': users[i % len(users)]})}" for i, query in enumerate(queries)]
-        return [*rows, _load_row(put_load_on(url, server, asked, _LOAD[full], progress))]
+    queries = log.queries.gather(log.query[rng.integers(0, len(log), max(_SEARCHES[full], _MEASURED[full]))]).to_list()
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        servers = [
+            stack.enter_context(served(program, "reuters", Path(folder) / str(number), progress))
+            for number, program in enumerate(taking_part(against))
+        ]
+        rows = []
+        for what, (view, limit) in LIMITS.items():
+            asked = [_paths(server, queries, view) for server in servers]
+            rows.append(_row(what, limit, servers[0], asked[0][: _SEARCHES[full]], progress))
+            rows.append(_processor_row(what, processor_milliseconds(servers, asked, progress)))
+        loads = [put_load_on(server, _paths(server, queries), _LOAD[full], progress) for server in servers]
+        return [*rows, _load_row(loads)]
 
 
-def _row(what: str, view: str, limit: int, url: str, users: list[str], queries: list[str], progress: Progress) -> Row:
-    asked = [{"q": query, "user": users[i % len(users)], "view": view} for i, query in enumerate(queries)]
+def _paths(server: Server, queries: Sequence[str], view: str = "") -> list[str]:
+    """Searches by people whose profiles the server shows, one after the other."""
+    users, shown = server.people(), {"view": view} if view else {}
+    asked = [{"q": query, "user": users[i % len(users)], **shown} for i, query in enumerate(queries)]
+    return [f"/search?{urlencode(question)}" for question in asked]
 
-    def ask(question: dict[str, str]) -> tuple[float, dict[str, float]]:
+
+def processor_milliseconds(
+    servers: Sequence[Server], asked: Sequence[Sequence[str]], progress: Progress
+) -> list[float]:
+    """Of the processor for each page of each server: one search at a time, in slices that take turns."""
+    spent = [0.0 for _ in servers]
+    for begin in range(0, len(asked[0]), _SLICE):
+        progress(begin, len(asked[0]), "searching in turns")
+        for number, (server, paths) in enumerate(zip(servers, asked, strict=True)):
+            if not begin:
+                _read_all(server, paths[-_WARM:])
+            before = server.processor_seconds
+            _read_all(server, paths[begin : begin + _SLICE])
+            spent[number] += server.processor_seconds - before
+    return [1000 * seconds / len(asked[0]) for seconds in spent]
+
+
+def _read_all(server: Server, paths: Sequence[str]) -> None:
+    for path in paths:
+        server.read(path)
+
+
+def _processor_row(what: str, measured: Sequence[float]) -> Row:
+    reached = beside(measured, "{:.1f} ms a page")
+    return Row(f"pages, {what}, processor", "reuters, one searcher", "measured", reached, True)
+
+
+def _row(what: str, limit: int, server: Server, asked: Sequence[str], progress: Progress) -> Row:
+    def ask(path: str) -> tuple[float, dict[str, float]]:
         begin = time.perf_counter()
-        _, timing = _read(f"{url}/search?{urlencode(question)}")
+        _, timing = server.read(path)
         return 1000 * (time.perf_counter() - begin), {part: float(ms) for part, ms in _PART.findall(timing)}
 
     with ThreadPoolExecutor(SEARCHERS) as searchers:
-        list(searchers.map(ask, asked[:40]))  # warm
+        list(searchers.map(ask, asked[:_WARM]))
         answers = []
         for answer in searchers.map(ask, asked):
             answers.append(answer)
@@ -83,23 +127,28 @@ class Load:
     seconds: float = 0
     processor: float = 0  # seconds, of all its processes
 
+    @property
+    def rate(self) -> float:
+        """Pages a second."""
+        return len(self.waited) / self.seconds
+
     def told(self) -> str:
         p50, p99 = np.quantile(self.waited, [0.5, 0.99])
         each = 1000 * self.processor / len(self.waited)
         return (
-            f"{len(self.waited) / self.seconds:.0f} pages a second, {each:.1f} ms of processor time each, "
+            f"{self.rate:.0f} pages a second, {each:.1f} ms of processor time each, "
             f"p50 {p50:.0f} ms, p99 {p99:.0f} ms, {self.failed} failed; "
             f"{' to '.join(f'{size:.0f}' for size in (self.megabytes[0], self.megabytes[-1]))} MB"
         )
 
 
-def put_load_on(url: str, server: int, paths: Sequence[str], searches: int, progress: Progress) -> Load:
+def put_load_on(server: Server, paths: Sequence[str], searches: int, progress: Progress) -> Load:
     """Ask for so many pages, on many connections at once; each asks for the next when it has the last."""
     load, asked = Load(), islice(cycle(paths), searches)
-    began, spent = time.perf_counter(), _processor_seconds(server)
+    began, spent = time.perf_counter(), server.processor_seconds
 
     async def searcher() -> None:
-        reader, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))
+        reader, writer = await asyncio.open_connection(*server.url.removeprefix("http://").split(":"))
         for path in asked:
             begin = time.perf_counter()
             writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
@@ -109,7 +158,7 @@ def put_load_on(url: str, server: int, paths: Sequence[str], searches: int, prog
             load.waited.append(1000 * (time.perf_counter() - begin))
             load.failed += not head.startswith(b"HTTP/1.1 200")
             if len(load.waited) % max(searches // 4, 1) == 0:
-                load.megabytes.append(_megabytes(server))
+                load.megabytes.append(server.megabytes)
             progress(len(load.waited), searches, f"{CONNECTIONS} connections")
         writer.close()
 
@@ -117,65 +166,15 @@ def put_load_on(url: str, server: int, paths: Sequence[str], searches: int, prog
         await asyncio.gather(*(searcher() for _ in range(CONNECTIONS)))
 
     asyncio.run(all_searchers())
-    load.seconds, load.processor = time.perf_counter() - began, _processor_seconds(server) - spent
+    load.seconds, load.processor = time.perf_counter() - began, server.processor_seconds - spent
     return load
 
 
-def _load_row(load: Load) -> Row:
+def _load_row(loads: Sequence[Load]) -> Row:
+    """Of ours, and of the other how many times as many pages ours gives in a second."""
+    load, *others = loads
     flat = load.megabytes[-1] <= _GROWTH * load.megabytes[0]
     at = f"reuters, {CONNECTIONS} connections, {len(load.waited):,} searches"
     wanted = f"no failure, memory within {_GROWTH - 1:.0%} of what a quarter took"
-    return Row("pages, three columns, load", at, wanted, load.told(), flat and not load.failed)
-
-
-def _processor_seconds(server: int) -> float:
-    """Of a server and its processes, which all live as long as it does."""
-    ticks = sum(sum(map(int, _status(pid)[11:13])) for pid in _processes(server))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _megabytes(server: int) -> float:
-    return sum(int(_status(pid)[21]) for pid in _processes(server)) * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def _processes(server: int) -> list[int]:
-    everyone = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [pid for pid in everyone if pid == server or _status(pid)[1:2] == [str(server)]]
-
-
-def _status(pid: int) -> list[str]:
-    """What Linux tells of a process, from its state on: its parent, later its times and its memory."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-    except OSError:
-        return []  # it ended meanwhile
-
-
-@contextmanager
-def _served(instance: Path, progress: Progress) -> Iterator[tuple[str, int]]:
-    port = free_port()
-    command = [sys.executable, "-m", "shoal", "serve", "--data", "reuters", "--port", str(port), "--no-levels"]
-    with (instance / "said.txt").open("w") as said:
-        server = subprocess.Popen([*command, "--instance", str(instance / "own")], stdout=said, stderr=said)
-        try:
-            _wait(f"http://127.0.0.1:{port}", server, progress)
-            yield f"http://127.0.0.1:{port}", server.pid
-        finally:
-            server.terminate()
-            server.wait(30)
-
-
-def _wait(url: str, server: "subprocess.Popen[bytes]", progress: Progress) -> None:
-    while server.poll() is None:
-        progress(0, 1, "starting the server")
-        try:
-            _read(f"{url}/healthz")
-            return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.3)
-    raise RuntimeError("the server ended before it answered")
-
-
-def _read(url: str) -> tuple[str, str]:
-    with urllib.request.urlopen(url, timeout=60) as answer:
-        return answer.read().decode(), answer.headers.get("Server-Timing", "")
+    told = [f"{load.rate / other.rate:.2f} times the pages of the other ({other.told()})" for other in others]
+    return Row("pages, three columns, load", at, wanted, "; ".join([load.told(), *told]), flat and not load.failed)

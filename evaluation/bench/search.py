@@ -1,9 +1,14 @@
-"""How fast is a personalized search? Its parts in ms; and our engines beside others over the same words."""
+"""How fast is a personalized search? Its parts in ms; and our engines beside others over the same words.
 
+And what Whoosh holds in memory where several threads search; with `--against`, that of another program, too.
+"""
+
+import json
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +23,7 @@ from shoal.corpus.profiles import build_profiles
 from shoal.corpus.progress import Progress
 from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.bench import Row
+from shoal.evaluation.run.programs import Program, beside, in_turns, taking_part, told_by
 from shoal.evaluation.run.timing import PeakMemory, in_own_process
 from shoal.search import personal
 from shoal.search.analysis import Analysis, analyse
@@ -34,9 +40,47 @@ LARGE = 100_000
 _SEARCHES, _WARM = 300, 30
 _TOP, _FIRST = 100, 10
 _PEERS = {False: 0, True: 20_000}  # documents of the second corpus that engines are held against each other on
+_DOCUMENTS, THREADS = {False: 20_000, True: 190_000}, 4
+ANONYMOUS, FIRST = 200, 50  # MB and ms that Whoosh may take with them
+# Also run with the library of another program, which may be older: what they import stays where it is.
+_INDEX = """
+import sys
+from shoal.corpus.documents import load_documents
+from shoal.search.index import build_index
+build_index(load_documents(sys.argv[1]), sys.argv[2], "whoosh")
+print("null")
+"""
+_THREADS = r"""
+import json, re, sys, threading, time
+from shoal.search import personal
+from shoal.search.index import open_index
+index, queries, threads = open_index(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
+together, first = threading.Barrier(threads), []
+
+def milliseconds(query):
+    begin = time.thread_time()
+    personal.search(index, query)
+    return 1000 * (time.thread_time() - begin)
+
+def searcher():
+    together.wait()
+    first.append(milliseconds(queries[0]))
+
+searchers = [threading.Thread(target=searcher) for _ in range(threads)]
+for one in searchers:
+    one.start()
+for one in searchers:
+    one.join()
+held = int(re.search(r"RssAnon:\s+(\d+) kB", open("/proc/self/status").read())[1]) / 1024
+print(json.dumps([held, min(first), sorted(map(milliseconds, queries))[len(queries) // 2]]))
+"""
 
 
 def run(full: bool, progress: Progress) -> Sequence[Row]:
+    return compare(full, progress, "")
+
+
+def compare(full: bool, progress: Progress, against: str) -> Sequence[Row]:
     rows = [_row(name, index_for(name, progress), load_log(name, progress=progress)[0], progress)
             for name in ("news", "reuters")]  # fmt: skip
     if full:
@@ -44,7 +88,48 @@ def run(full: bool, progress: Progress) -> Sequence[Row]:
             progress(0, 1, f"an index of {LARGE:,} documents")
             build_index(_large(progress), Path(folder), progress=progress)
             rows.append(_row("a large corpus", open_index(folder), load_log("reuters")[0], progress))
+    rows.append(memory_row(_DOCUMENTS[full], progress, against))
     return [*rows, *peers(0, progress), *(peers(_PEERS[full], progress) if full else [])]
+
+
+def memory_row(documents: int, progress: Progress, against: str = "") -> Row:
+    """The anonymous memory of a process in which so many threads have searched by Whoosh, and its first search."""
+    programs, log = taking_part(against), load_log("reuters", progress=progress)[0]
+    asked = json.dumps([log.queries[int(event)] for event in log.query[:_SEARCHES]])
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Path(folder) / "documents.jsonl"
+        own = {program: str(Path(folder) / str(number)) for number, program in enumerate(programs)}
+        _write_lines(_large(progress, documents), corpus)
+        for program in programs:
+            progress(0, 1, f"an index of {documents:,} documents by {program[0]}")
+            told_by(program, _INDEX, str(corpus), own[program])
+        told = in_turns(partial(_held_by, own, asked), programs, 3)
+    return _memory_row(documents, [np.min(each, axis=0).tolist() for each in told])
+
+
+def _held_by(own: dict[Program, str], asked: str, program: Program) -> tuple[float, float, float]:
+    """What threads that begin at once hold, and in a process of its own the first search and those after it."""
+    held, _, _ = told_by(program, _THREADS, own[program], asked, str(THREADS))
+    _, first, later = told_by(program, _THREADS, own[program], asked, "1")
+    return held, first, later
+
+
+def _memory_row(documents: int, least: Sequence[tuple[float, float, float]]) -> Row:
+    held, first, later = zip(*least, strict=True)
+    reached = [
+        beside(held, "{:,.0f} MB"),
+        beside(first, "first search {:.0f} ms of processor"),
+        beside(later, "the next {:.1f} ms"),
+    ]
+    at, wanted = f"{documents:,} documents, {THREADS} threads", f"{ANONYMOUS} MB, first search {FIRST} ms"
+    holds = held[0] <= ANONYMOUS and first[0] <= FIRST
+    return Row("Whoosh's memory that is not mapped", at, wanted, "; ".join(reached), holds)
+
+
+def _write_lines(documents: Documents, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for id, title, text in zip(documents.ids, documents.titles, documents.texts, strict=True):
+            file.write(json.dumps({"id": id, "title": title, "text": text}) + "\n")
 
 
 def _row(name: str, index: Index, log: QueryLog, progress: Progress) -> Row:

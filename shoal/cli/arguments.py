@@ -286,7 +286,10 @@ def bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks (all)")
     parser.add_argument("--full", action="store_true", help="the sizes of the papers and of all of AOL")
     parser.add_argument(
-        "--against", default="", metavar="PROGRAM", help="with `commands`: run each by another shoal, too, in turns"
+        "--against",
+        default="",
+        metavar="PROGRAM",
+        help="another installed shoal, which runs the same in turns: commands, pages, reading and search",
     )
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--markdown", action="store_true", help="as a table for a document, with date and machine")

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
 from datetime import date
 from importlib import import_module
 from inspect import signature
@@ -15,7 +14,9 @@ import pytest
 from shoal.cli import main
 from shoal.corpus.errors import InputError
 from shoal.corpus.progress import Progress
-from shoal.evaluation.bench import Row, benchmarks, commands
+from shoal.evaluation.bench import Row, benchmarks, can_compare, commands
+from shoal.evaluation.bench.commands import Searches, Start
+from shoal.evaluation.run.programs import Cost, Program
 from shoal.evaluation.run.timing import fitted_exponent, in_own_process
 
 _GIVEN_BACK = """
@@ -56,43 +57,61 @@ def test_the_table_says_what_was_reached_and_the_exit_code_whether_it_is_enough(
     assert heading.startswith("| reading | at |")
 
 
-def test_a_command_costs_what_its_process_took_and_one_that_fails_is_said_to(tmp_path: Path) -> None:
-    python = (sys.executable, "-S", "-c")
-    busy = "held = b'x' * 50_000_000; sum(range(3_000_000))"
-    cost, idle = (commands.cost_of(python, [work], tmp_path) for work in (busy, "pass"))
-    assert cost.seconds > idle.seconds
-    assert 40 < cost.megabytes - idle.megabytes < 80
-    assert idle.megabytes < 30  # whatever this process holds
-    with pytest.raises(InputError, match="ended with 3: sorry"):
-        commands.cost_of(python, ["import sys; print('sorry', file=sys.stderr); sys.exit(3)"], tmp_path)
-
-
-def test_another_program_runs_each_command_in_turns_and_a_row_says_how_many_times_as_long_it_took(
-    tmp_path: Path,
-) -> None:
+def test_a_row_says_how_many_times_as_long_the_best_of_the_other_took(tmp_path: Path) -> None:
     asked = []
 
-    def work(program: Sequence[str], folder: Path) -> commands.Cost:
+    def work(program: Program, folder: Path) -> Cost:
         asked.append((program[0], folder.name))
-        return commands.Cost({"ours": 1.0, "theirs": 3.0}[program[0]] / len(asked), 100)
+        return Cost({"ours": 1.0, "theirs": 3.0}[program[0]] / len(asked), 100)
 
-    costs = commands.in_turns(work, [("ours",), ("theirs",)], tmp_path, 2)
+    costs = commands.best(work, [("ours",), ("theirs",)], tmp_path, 2)
     assert asked == [("ours", "0"), ("theirs", "1")] * 2
-    row = commands.row("shoal verify", [10, 20], [[commands.Cost(1, 100)] * 2, costs], 0)
+    row = commands.row("shoal verify", [10, 20], [[Cost(1, 100)] * 2, costs], 0)
     assert costs[0].seconds == pytest.approx(1 / 3)
     assert "2.25 times as long" in row.reached
     assert row.holds
 
 
-def test_only_whole_commands_are_run_by_two_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "reading", "--against", "other"]) == 2
-    assert "shoal bench commands --against" in capsys.readouterr().err
+def test_of_starts_the_least_counts_and_first_searches_are_held_against_the_next() -> None:
+    def start(seconds: float, first: float) -> Start:
+        return Start(Cost(seconds, 100), 2 * seconds, Searches(first, [first] * 4), Searches(5, [5.0] * 20))
+
+    began, searched = commands.start_rows([[start(2, 9), start(1, 10), start(4, 11)], [start(3, 400)]])
+    assert began.reached.startswith(
+        "1.00 s, 100 MB; the other 3.00 times as long (3.00 s, 100 MB); 2.00 s by the clock"
+    )
+    assert searched.reached.startswith("10 ms of processor each, the next 5 ms; the longest 10 ms by the clock")
+    assert began.holds
+    assert searched.holds
+    assert not commands.start_rows([[start(4, 400)]])[1].holds
+
+
+def test_another_program_runs_what_it_can_and_the_rest_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+
+    def run(name: str, full: bool, progress: Progress, against: str) -> list[Row]:
+        asked.append((name, against))
+        return []
+
+    monkeypatch.setattr("shoal.cli.bench.run_benchmark", run)
+    assert main(["bench", "--against", "/bin/sh"]) == 0
+    assert asked == [(name, "/bin/sh") for name in ("commands", "pages", "reading", "search")]
+    assert "Left out, since they cannot run another program: affinity," in capsys.readouterr().err
+    assert main(["bench", "clump", "reading", "--against", "/bin/sh"]) == 2
+    assert "clump cannot run another program; these can: commands, pages" in capsys.readouterr().err
+    assert main(["bench", "reading", "--against", "/no/shoal"]) == 2
+    assert "no program that can be started" in capsys.readouterr().err
+    assert len(asked) == 4
 
 
 @pytest.mark.parametrize("name", benchmarks())
 def test_every_module_of_the_folder_is_a_benchmark(name: str) -> None:
     module = import_module(f"shoal.evaluation.bench.{name}")
     assert list(signature(module.run).parameters) == ["full", "progress"]
+    if can_compare(name):
+        assert list(signature(module.compare).parameters) == ["full", "progress", "against"]
     assert (module.__doc__ or "").splitlines()[0].count("?") == 1  # the question that its rows answer
 
 
