@@ -1,8 +1,8 @@
 """Does k-theta-affinity hold on what was released? Concepts, cosines and degrees, all counted anew from the log.
 
-As the paper scores them (3.3), a vector is scored against others by an inverted index, here against those that hold one
-of its rarer concepts; then, level by level, what has fewer users around it than the level asks for is removed until
-nothing more is.
+As the paper scores them (3.3), a vector is scored against others by an inverted index, here against those that have one
+of its rarer concepts among their own rarest; then, level by level, what has fewer users around it than the level asks
+for is removed until nothing more is.
 """
 
 from dataclasses import dataclass
@@ -154,12 +154,26 @@ def _affine(vectors: csr_array, theta: float) -> csr_array:
     rarest_first = np.argsort(np.bincount(vectors.indices, minlength=vectors.shape[1]), kind="stable")
     rows = csr_array(csr_array(vectors[order])[:, rarest_first])
     rows.sort_indices()
-    columns = csr_array(rows.T.tocsr())
+    rarest = _rarest(rows.indptr, rows.data, norm[order], theta)
+    start = np.concatenate([[0], np.cumsum(rarest)])[rows.indptr]
+    columns = csr_array((rarest[rarest], rows.indices[rarest], start), shape=rows.shape).tocsc()
     pairs = _pairs(rows.indptr, rows.indices, rows.data, norm[order], columns.indptr, columns.indices, theta)
     a, b = order[pairs[:, 0]], order[pairs[:, 1]]
     shape = (len(norm), len(norm))
     half = csr_array((np.ones(len(a), dtype=np.int32), (a, b)), shape=shape)
     return csr_array(half + half.T + eye_array(len(norm), dtype=np.int32, format="csr"))
+
+
+@njit(cache=True)
+def _rarest(start: np.ndarray, weight: np.ndarray, norm: np.ndarray, share: float) -> np.ndarray:
+    """The concepts of each row from which on this share of its squared norm is left."""
+    rarest = np.zeros(len(weight), dtype=np.bool_)
+    for a in range(len(norm)):
+        left = norm[a]
+        for i in range(start[a], start[a + 1]):
+            rarest[i] = left >= share * norm[a] * (1 - _SLACK)
+            left -= weight[i] * weight[i]
+    return rarest
 
 
 @njit(cache=True)
@@ -169,8 +183,8 @@ def _pairs(
 ) -> np.ndarray:  # fmt: skip
     """The pairs of cosine theta or more. Rows ascend by squared norm, and those of a pair differ by theta^2 at most.
 
-    So a row shares theta^2 of its own squared norm with one before it, and one of its concepts but for the commonest
-    that make up less: the rows that hold one of these are scored.
+    So a row shares theta^2 of its own squared norm with one before it, and theta of that one's. The rarest concept of
+    both is one of its own from which on so much is left, and one of those of the other by which the columns hold it.
     """
     pairs = np.empty((1024, 2), dtype=np.int64)
     found = 0
