@@ -109,6 +109,9 @@ class Trial:
         It is 0 where nothing is chosen, and the ranking is then the engine's: that user is served, but not as a person.
         Devices that are given remember afterwards what they said.
         """
+        if _ranks_by_what_is_published(method):
+            published, row_of = self._published(method, release, assignment)
+            return many_cosines(self.candidates, row_of[self.queries.user], published)
         asking = self.devices(method, release, assignment, seed) if devices is None else devices
         found = [np.empty((0, self.queries.documents.shape[1]))]
         for first in range(0, len(self.queries), AT_ONCE):
@@ -138,15 +141,29 @@ class Trial:
         return csr_array(vstack([*rows.values()], format="csr")), row_of
 
     def devices(self, method: Method, release: Release, assignment: Assignment, seed: int) -> dict[int, Device]:
-        """The device of each user who asks. Who shares a published profile holds the very same row."""
+        """The device of each user who asks; none where it has nothing to choose.
+
+        Who shares a published profile holds the very same row.
+        """
+        if _ranks_by_what_is_published(method):
+            return {}
+        published, row_of = self._published(method, release, assignment)
+        held = {row: csr_array(published[[row]]) for row in np.unique(row_of[list(self.own_rows)]).tolist()}
+        return {user: Device(own, held[row_of[user]], Random(f"{seed} {user}")) for user, own in self.own_rows.items()}
+
+    def _published(self, method: Method, release: Release, assignment: Assignment) -> tuple[csr_array, np.ndarray]:
+        """What is published, over the word forms of the documents, and which row is each user's."""
         rows, row_of = profiles_of(self.users, release, assignment)
         flags, vectors = release.generalized.tolist(), self.index.vectors
         space = profile_space(release.labels, flags, vectors, method.knowledge, assignment.key)
-        published = csr_array(rows @ space)
-        held = {row: csr_array(published[[row]]) for row in np.unique(row_of[list(self.own_rows)]).tolist()}
-        return {user: Device(own, held[row_of[user]], Random(f"{seed} {user}")) for user, own in self.own_rows.items()}
+        return csr_array(rows @ space), row_of
 
     @cached_property
     def own_rows(self) -> dict[int, csr_array]:
         """The own profile of each user who asks, the same whatever is released."""
         return {user: csr_array(self.own[[user]]) for user in np.unique(self.queries.user).tolist()}
+
+
+def _ranks_by_what_is_published(method: Method) -> bool:
+    """Whether every search of a person is ranked by the same published profile, as most methods have it."""
+    return type(method).choose is Method.choose
