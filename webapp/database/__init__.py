@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock, local
+from time import monotonic, sleep
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -111,6 +112,7 @@ __all__ = [
 MIGRATIONS = Path(__file__).parent / "migrations"
 _VERSIONS = table("alembic_version", column("version_num"))  # alembic's own
 _BUSY_SECONDS = 15
+_RETRY_SECONDS = 0.02
 _CONNECT_SECONDS = 5
 _WRITES = "shoal_writes"
 Row = TypeVar("Row", bound=Table)
@@ -249,9 +251,23 @@ def _url(text: str) -> URL:
 def _set_up_sqlite(connection: Any, record: Any) -> None:
     connection.isolation_level = None  # transactions are begun below, not by the driver
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL"):
+    _keep_journal_ahead(cursor)
+    for pragma in ("foreign_keys=ON", "synchronous=FULL"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _keep_journal_ahead(cursor: sqlite3.Cursor) -> None:
+    """The first that opens a file changes its journal; SQLite lets nobody else wait for that, so this tries again."""
+    until = monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+            sleep(_RETRY_SECONDS)
 
 
 def _begin_sqlite(connection: Connection) -> None:

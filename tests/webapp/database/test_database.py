@@ -1,8 +1,11 @@
 """Does the database keep what it is given, on SQLite and on PostgreSQL?"""
 
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -10,8 +13,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from shoal.corpus.errors import InputError
-from shoal.webapp.database import Account, Activation, Database, Job
+from shoal.corpus.errors import InputError, Unavailable
+from shoal.webapp.database import Account, Activation, Database, Job, newest_version
 from shoal.webapp.database.models import RUN, Table, now
 from tests.processes import at_once
 
@@ -87,6 +90,30 @@ def test_sqlite_keeps_a_journal_ahead_and_watches_foreign_keys(tmp_path: Path) -
         found = [opened.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "foreign_keys")]
     database.close()
     assert found == ["wal", 1]
+
+
+def test_a_new_file_that_another_writes_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "shoal.sqlite3"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    done = Timer(0.3, other.rollback)
+    done.start()
+    database = Database(f"sqlite:///{path}")
+    database.upgrade()
+    assert not done.is_alive()
+    assert database.version() == newest_version()
+    done.join()
+    database.close()
+    other.close()
+
+
+def test_a_new_file_that_stays_locked_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.webapp.database._BUSY_SECONDS", 0.2)
+    path = tmp_path / "shoal.sqlite3"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Unavailable, match="locked by another process"):
+            Database(f"sqlite:///{path}").upgrade()
 
 
 def test_a_locked_database_says_so_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
