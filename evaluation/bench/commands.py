@@ -23,7 +23,7 @@ from shoal.evaluation.run.server import Server, served
 from shoal.evaluation.run.timing import fitted_exponent, timed
 
 SIZES = {False: (1_000, 4_000), True: (10_000, 40_000, 160_000)}  # users of the simulated logs
-METHODS = ("common", "partition", "affinity")  # a grouping, a generalization and a method on queries
+METHODS = ("everyone", "common", "partition", "affinity", "wordnet-queries")  # on profiles three, on queries two
 SETTINGS = "random:k=3,5,10"
 GROWTH = 1.2
 STARTS = 3  # of a server that was set up before
