@@ -1,7 +1,8 @@
 """Is a difference more than chance? Bootstrap intervals over people, paired tests, corrected; and who loses most."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -10,6 +11,8 @@ FLIPS = 9_999
 CLEAR = 0.05  # a corrected p below this is a difference, and any other is none
 _RARE = 10  # flips that reach the difference; with fewer, their share says little of how rare it is
 _CELLS = 10_000_000  # of a block of resamples x people
+_KEPT = 20_000_000  # of all resamples x people that are drawn once for all tables
+_SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * 2.0 - 1  # of the eight coins of each byte
 _TIE = 1e-9
 _LEAST = 1e-300
 
@@ -124,12 +127,24 @@ def resampled_means(values: np.ndarray, times: np.ndarray | None = None, seed: i
     was measured, where that differs; a value is then the sum over these times.
     """
     people = values.shape[1]
-    rng = np.random.default_rng([seed, 1])
     means = []
-    for size in _blocks(RESAMPLES, people):
-        drawn = rng.multinomial(people, np.full(people, 1 / people), size=size).T.astype(float)
+    for counts in _kept_draws(people, seed) if people * RESAMPLES <= _KEPT else _draws(people, seed):
+        drawn = counts.T.astype(float)
         means.append(values @ drawn / (people if times is None else times @ drawn))
     return np.concatenate(means, axis=1)
+
+
+def _draws(people: int, seed: int) -> Iterator[np.ndarray]:
+    """How often each resample draws each person: resamples x people, some at a time."""
+    rng = np.random.default_rng([seed, 1])
+    for size in _blocks(RESAMPLES, people):
+        drawn = rng.multinomial(people, np.full(people, 1 / people), size=size)
+        yield drawn.astype(np.min_scalar_type(drawn.max(initial=0)))
+
+
+@lru_cache(maxsize=4)  # to draw them takes longer than to add up: a summary asks two dozen times about the same people
+def _kept_draws(people: int, seed: int) -> tuple[np.ndarray, ...]:
+    return tuple(_draws(people, seed))
 
 
 def intervals(values: np.ndarray, times: np.ndarray | None = None, seed: int = 0) -> np.ndarray:
@@ -155,7 +170,7 @@ def sign_flip_test(differences: np.ndarray, seed: int = 0) -> np.ndarray:
     reached = np.zeros(len(differences), dtype=np.int64)
     for size in _blocks(FLIPS, people):
         coins = np.frombuffer(rng.bytes(people * -(-size // 8)), dtype=np.uint8).reshape(people, -1)
-        signs = np.unpackbits(coins, axis=1, count=size) * 2.0 - 1
+        signs = _SIGNS[coins].reshape(people, -1)[:, :size]
         reached += (np.abs(differences @ signs / people) >= observed[:, None] - _TIE).sum(axis=1)
     p = (reached + 1) / (FLIPS + 1)
     rare = np.flatnonzero(reached < _RARE)
