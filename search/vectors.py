@@ -163,7 +163,7 @@ def profile_space(
     columns: list[int] = []
     indptr = [0]
     for below in leaves:
-        columns += [column[leaf] for leaf in below if leaf in column]
+        columns += [at for leaf in below if (at := column.get(leaf)) is not None]
         indptr.append(len(columns))
     counts = np.diff(indptr)
     shares = np.repeat(1.0 / np.maximum(counts, 1), counts)

@@ -16,7 +16,7 @@ from shoal.corpus.querylog import QueryLog
 from shoal.evaluation.attacks.inversion import invert, read_by
 from shoal.evaluation.attacks.linkage import Linkage, link
 from shoal.evaluation.attacks.spoken import Overheard, replay
-from shoal.evaluation.attacks.victims import Victims, choose_victims
+from shoal.evaluation.attacks.victims import KNOWN, Victims, choose_victims
 from shoal.evaluation.attacks.view import PublishedView
 from shoal.evaluation.measures.base import Column, CostMeasure, ReleaseMeasure
 from shoal.evaluation.measures.occurrences import NEAR, Standing, stand
@@ -94,7 +94,8 @@ class MeasuredRelease:
 
     def replayed(self, m: int) -> np.ndarray | None:
         """The chance of each victim to be named by who replays devices with m known terms; None where none chose."""
-        return self.once(_replayed, m)
+        found = self.once(_replayed)
+        return None if found is None else found[m]
 
     def once(self, make: Callable[..., T], *given: object) -> T:
         """What `make(self, *given)` gives, made when first asked for and kept for other measures of this release."""
@@ -111,10 +112,12 @@ def _linked(measured: MeasuredRelease, m: int) -> Linkage:
     return link(measured.view, measured.assignment, measured.victims, measured.known(m), progress=measured.progress)
 
 
-def _replayed(measured: MeasuredRelease, m: int) -> np.ndarray | None:
+def _replayed(measured: MeasuredRelease) -> dict[int, np.ndarray] | None:
+    """For all that may be known at once: to make the menus again takes about as long as to guess by them."""
     if measured.heard is None or not len(measured.victims):
         return None
-    return replay(measured.heard, measured.victims, measured.known(m), measured.progress)
+    known = [measured.known(m) for m in KNOWN]
+    return dict(zip(KNOWN, replay(measured.heard, measured.victims, known, measured.progress), strict=True))
 
 
 @dataclass(frozen=True, eq=False)

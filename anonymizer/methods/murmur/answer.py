@@ -12,12 +12,12 @@ from random import Random
 import numpy as np
 from scipy.sparse import csr_array
 
-from shoal.anonymizer.methods.murmur.menu import NONE, PAGE, Menu
+from shoal.anonymizer.methods.murmur.menu import NONE, PAGE, Menu, products
 from shoal.corpus.searches import Device
 
 OWN_FIRST = 30  # candidates that a page is held against: those that the own profile ranks first, half of them at most
 # 2520 / rank: whole numbers, so that equal pages are equal on every machine.
-_PARTS = np.array([2520 // rank for rank in range(1, PAGE + 1)])
+PARTS = np.array([2520 // rank for rank in range(1, PAGE + 1)])
 
 
 def answer(menu: Menu, query: str, device: Device, epsilon: float | None, words: int) -> str:
@@ -55,7 +55,7 @@ def choices(menu: Menu, device: Device, words: int) -> tuple[list[str], str]:
 
 def gains(menu: Menu, own: csr_array) -> np.ndarray:
     """How much better the page of each word is for the person than the engine's, by the ranking of the own profile."""
-    scores = np.asarray((menu.candidates @ own.T).todense()).ravel()
+    scores = products(menu.candidates, own)
     first = np.zeros(len(scores), dtype=bool)
     first[np.argsort(-scores, kind="stable")[: min(OWN_FIRST, len(scores) // 2)]] = True
     engine = np.arange(menu.pages.shape[1])
@@ -64,7 +64,7 @@ def gains(menu: Menu, own: csr_array) -> np.ndarray:
 
 def precision(hits: np.ndarray) -> np.ndarray:
     """The average precision of pages, of which is told what hits, as a whole number: the sum over hits of P@rank."""
-    return np.asarray((np.cumsum(hits, axis=-1) * hits * _PARTS[: hits.shape[-1]]).sum(axis=-1))
+    return np.asarray((np.cumsum(hits, axis=-1) * hits * PARTS[: hits.shape[-1]]).sum(axis=-1))
 
 
 def probability_of_truth(options: int, epsilon: float) -> float:

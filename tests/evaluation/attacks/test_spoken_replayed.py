@@ -16,10 +16,10 @@ from shoal.anonymizer.base import Catalogue, Release
 from shoal.anonymizer.methods.device import OwnDevice
 from shoal.anonymizer.methods.everyone import Everyone
 from shoal.anonymizer.methods.murmur import Murmur
-from shoal.anonymizer.methods.murmur.answer import gains
+from shoal.anonymizer.methods.murmur.answer import OWN_FIRST, gains
 from shoal.anonymizer.methods.murmur.literal import average_precision, page
 from shoal.anonymizer.methods.murmur.literal import product as cosine
-from shoal.anonymizer.methods.murmur.menu import NONE
+from shoal.anonymizer.methods.murmur.menu import NONE, products
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import Profiles, build_profiles
@@ -31,10 +31,11 @@ from shoal.evaluation.attacks.spoken import (
     TEMPERATURES,
     Exchange,
     Overheard,
+    mark_first,
     overhear,
     replay,
-    replayed_gains,
     spoken,
+    write_gains,
 )
 from shoal.evaluation.attacks.victims import Victims, choose_victims
 from shoal.evaluation.measures.registry import columns_named
@@ -84,7 +85,7 @@ def honest(victims: Victims, method: Murmur) -> Answer:
 def found(method: Murmur, answer: Callable[[Victims], Answer]) -> float:
     victims, vectors = world(PEOPLE)
     heard = searched(PEOPLE, vectors, method, answer(victims))
-    return float(replay(heard, victims, victims.known(KNOWN)).mean())
+    return float(replay(heard, victims, [victims.known(KNOWN)])[0].mean())
 
 
 def test_who_says_what_known_terms_tell_is_found() -> None:
@@ -108,7 +109,7 @@ def test_who_never_searched_is_guessed() -> None:
     method = Murmur(k=2, words=LINKED)
     victims, vectors = world(PEOPLE)
     heard = searched(PEOPLE // 2, vectors, method, honest(victims, method))
-    success = replay(heard, victims, victims.known(KNOWN))
+    (success,) = replay(heard, victims, [victims.known(KNOWN)])
     assert success[: PEOPLE // 2].mean() > 0.9
     assert success[PEOPLE // 2 :].tolist() == [1 / PEOPLE] * (PEOPLE // 2)
 
@@ -118,10 +119,14 @@ def test_gains_are_those_that_a_device_reckons_with() -> None:
     heard = searched(1, vectors, Murmur(k=2), lambda user, asked, heard: NONE)
     for exchange in heard.streams[0]:
         menu = heard.menu(exchange)
-        scores = np.asarray((menu.candidates @ victims.known(KNOWN).T).todense()).T
-        ours = (25200 * replayed_gains(menu, scores)).round().astype(int)
-        for row, known in zip(ours, victims.known(KNOWN), strict=True):
-            assert row.tolist() == [*gains(menu, csr_array(known.reshape(1, -1))).tolist(), 0]
+        for known in victims.known(KNOWN):
+            own = csr_array(known.reshape(1, -1))
+            scores, ours = products(menu.candidates, own), np.empty(len(menu) + 1, dtype=np.int64)
+            first, work = np.empty(len(scores), dtype=bool), np.empty(len(scores) + 1)
+            for floor in (-1.0, 0.0, np.sort(scores)[-min(OWN_FIRST, len(scores) // 2)]):
+                mark_first(scores, floor, first, work)
+                write_gains(first, menu.pages, ours)
+                assert ours.tolist() == [*gains(menu, own).tolist(), 0]
 
 
 @pytest.mark.parametrize("epsilon", ["none", 3])
@@ -130,7 +135,9 @@ def test_the_attack_is_the_literal_one(epsilon: object, candidates: int) -> None
     method = Murmur(k=2, epsilon=epsilon, menu=4, words=2)
     victims, vectors = world(4, documents=candidates + 10)
     heard = searched(3, vectors, method, honest(victims, method), candidates)
-    assert replay(heard, victims, victims.known(2)) == pytest.approx(literal(heard, victims, 2))
+    ways = (1, 2, 5)
+    for m, ours in zip(ways, replay(heard, victims, [victims.known(m) for m in ways]), strict=True):
+        assert ours == pytest.approx(literal(heard, victims, m))
 
 
 def literal(heard: Overheard, victims: Victims, m: int) -> list[float]:
