@@ -40,10 +40,13 @@ def many_cosines(candidates: CandidateVectors, profile_of: np.ndarray, profiles:
 
     used, begin = np.unique(np.sort(profile_of), return_index=True)
     rows = sp.csr_array(profiles[used])
+    start, column = (
+        part.astype(np.int64, copy=False) for part in (rows.indptr, rows.indices)
+    )  # or all is compiled twice
     matrix, queries = candidates.rows, np.argsort(profile_of, kind="stable")
     result = np.full(candidates.place.shape, -1.0)
     write_cosines(
-        candidates.place, queries, np.append(begin, len(queries)), rows.indptr, rows.indices, _of_length_one(rows),
+        candidates.place, queries, np.append(begin, len(queries)), start, column, _of_length_one(rows),
         matrix.indptr, matrix.indices, matrix.data, matrix.shape[1], result,
     )  # fmt: skip
     return result
