@@ -306,7 +306,9 @@ def _stand(
     room[entry] -= amount
     if n == rows.shape[1]:
         longer = np.empty((4, 2 * n))
-        longer[:, :n] = rows
+        for row in range(4):  # part by part: to compile a copy of slices takes a second
+            for i in range(n):
+                longer[row, i] = rows[row, i]
         rows = longer
     rows[0, n], rows[1, n], rows[2, n], rows[3, n] = entry, term, amount, replaced
     return rows, n + 1

@@ -344,5 +344,7 @@ def _gather_rows(start: np.ndarray, items: np.ndarray, rows: np.ndarray) -> tupl
         new[i + 1] = new[i] + start[rows[i] + 1] - start[rows[i]]
     gathered = np.empty(new[-1], dtype=np.int32)
     for i in range(len(rows)):
-        gathered[new[i] : new[i + 1]] = np.sort(items[start[rows[i]] : start[rows[i] + 1]])
+        for j in range(new[i + 1] - new[i]):
+            gathered[new[i] + j] = items[start[rows[i]] + j]
+        gathered[new[i] : new[i + 1]].sort()
     return new, gathered

