@@ -16,13 +16,13 @@ serve: $(VENV)/.serve
 	@echo "Starting the server: the first start brings data and builds an index."
 	$(BIN)/shoal serve --port $(PORT)
 
-# While tests wait for servers and browsers, types are checked and a third worker is at work; what is wrong with types is told at the end.
+# While tests wait for servers and browsers, types are checked and a third worker is at work. What is wrong with types is told at the end.
 # The tests are looked for once before, or each worker would compile all of their files.
 test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@echo "Checking types beside the tests ..."
-	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
+	@nice -n 19 $(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
 	$(BIN)/python -P -m pytest --collect-only -q > /dev/null 2>&1; \
 	$(BIN)/python -P -m pytest -n 3 --dist loadfile; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types.txt; exit $$((tests | types))

@@ -17,7 +17,7 @@ from shoal.corpus.progress import Progress
 from shoal.search import index as index_module
 from shoal.search.index import build_index, choose_engine, current_version, index_for, open_index
 
-KILLS = int(os.environ.get("SHOAL_KILLS", "20"))
+KILLS = int(os.environ.get("SHOAL_KILLS", "12"))
 
 
 def make_documents(pairs: list[tuple[str, str]], name: str = "blank") -> Documents:
