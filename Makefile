@@ -24,7 +24,7 @@ test: $(VENV)/.test
 	@echo "Checking types beside the tests ..."
 	@nice -n 19 $(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
 	$(BIN)/python -P -m pytest --collect-only -q > /dev/null 2>&1; \
-	$(BIN)/python -P -m pytest -n 3 --dist loadfile; tests=$$?; \
+	POLARS_MAX_THREADS=1 $(BIN)/python -P -m pytest -n 3 --dist loadfile; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/types.txt; exit $$((tests | types))
 
 # Spark and whatever else past one machine is started on loopback by these tests, and stopped by them.

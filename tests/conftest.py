@@ -8,7 +8,6 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import settings
 
@@ -21,11 +20,8 @@ settings.load_profile(PROFILE)
 # For workers and all that they start: of two threads that share a matrix on a core that is taken, one burns its time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The same of polars, whose threads begin with their first use; what tests start has as many as anybody's.
-if "POLARS_MAX_THREADS" not in os.environ:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POLARS_MAX_THREADS", "1")
-        pl.thread_pool_size()
+# `make test` gives the polars of workers, which is loaded by now, one thread: what they start has as many as anybody's.
+os.environ.pop("POLARS_MAX_THREADS", None)
 
 # Databases, instances and indexes of tests lie in memory where there is plenty of it: hundreds of times, a new database
 # waits for a disk longer than it is looked at. An address of one's own (TMPDIR) is left as it is.
