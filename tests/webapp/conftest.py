@@ -1,9 +1,11 @@
 """What do the tests of the pages stand on? One log with canaries, one server as people start it, one Chromium."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,15 @@ from shoal.corpus.knowledge import Knowledge
 from shoal.corpus.logs import load_log
 from shoal.corpus.people.simulated import simulate_log, write_log
 from shoal.corpus.profiles import build_profiles
+from shoal.corpus.progress import Progress, silent
+from shoal.corpus.store.datasets import CORPORA
+from shoal.corpus.store.folders import cache_folder
+from shoal.search.index import ENGINE, Index, index_for
 from shoal.webapp import create_app
-from shoal.webapp.core import accounts
+from shoal.webapp.core import accounts, served_data, service
 from shoal.webapp.core.people import People
 from shoal.webapp.core.settings import Settings
+from shoal.webapp.jobs import levels, run
 from tests.rooms import made_once
 from tests.webapp.browser import browser, open_page, page, take_screenshot  # noqa: F401
 from tests.webapp.canaries import birdcage  # noqa: F401
@@ -53,6 +60,28 @@ def usual_hashing() -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "HASHING", "scrypt:1024:8:1")
         yield usual
+
+
+@pytest.fixture(scope="session", autouse=True)
+def news_opened_once() -> Iterator[None]:
+    """The index of the news is opened once by a process of tests, for its applications and its jobs."""
+
+    @cache
+    def opened(_cache: Path, _engine: str | None, name: str) -> Index:
+        return index_for(name)
+
+    def once(name_or_path: str | Path, progress: Progress = silent) -> Index:
+        known = str(name_or_path) in CORPORA
+        return (
+            opened(cache_folder(), os.environ.get(ENGINE), str(name_or_path))
+            if known
+            else index_for(name_or_path, progress)
+        )
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (levels, run, service, served_data):
+            patch.setattr(module, "index_for", once)
+        yield
 
 
 @dataclass(frozen=True)

@@ -120,29 +120,40 @@ def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
     raise AssertionError("PostgreSQL did not start")
 
 
+NewDatabaseURL = Callable[..., str]
+
+
 @pytest.fixture(scope="session")
-def new_database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """The address of an empty database of either kind."""
+def new_database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NewDatabaseURL:
+    """The address of a new database of either kind: empty, or with its tables, which are made once and then copied."""
     count = iter(range(10**6))
 
-    def make(kind: str) -> str:
+    def make(kind: str, tables: bool = False) -> str:
+        copied = with_tables(kind) if tables else ""
         if kind == "sqlite":
-            return f"sqlite:///{tmp_path_factory.mktemp('database')}/shoal.sqlite3"
+            file = tmp_path_factory.mktemp("database") / "shoal.sqlite3"
+            if copied:
+                shutil.copy(copied.removeprefix("sqlite:///"), file)
+            return f"sqlite:///{file}"
         name, server = f"test{next(count)}", request.getfixturevalue("postgresql")
         with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {copied.rpartition('/')[2] or 'template1'}".encode())
         return f"{server}/{name}"
+
+    @cache
+    def with_tables(kind: str) -> str:
+        with closing(Database(url := make(kind))) as database:
+            database.upgrade()
+        return url
 
     return make
 
 
 @pytest.fixture(params=KINDS)
-def database(request: pytest.FixtureRequest, new_database_url: Callable[[str], str]) -> Iterator[Database]:
-    """An empty database with its tables, of each kind in turn."""
-    made = Database(new_database_url(request.param))
-    made.upgrade()
-    yield made
-    made.close()
+def database(request: pytest.FixtureRequest, new_database_url: NewDatabaseURL) -> Iterator[Database]:
+    """A database with its tables and nothing in them, of each kind in turn."""
+    with closing(Database(new_database_url(request.param, tables=True))) as made:
+        yield made
 
 
 @dataclass(frozen=True)
@@ -157,11 +168,10 @@ class Desk:
 
 @pytest.fixture(params=KINDS)
 def desk(
-    request: pytest.FixtureRequest, new_database_url: Callable[[str], str], small_log: Path, tmp_path: Path
+    request: pytest.FixtureRequest, new_database_url: NewDatabaseURL, small_log: Path, tmp_path: Path
 ) -> Iterator[Desk]:
-    url = new_database_url(request.param)
+    url = new_database_url(request.param, tables=True)
     made = Database(url)
-    made.upgrade()
     log, _ = load_log(str(small_log))
     settings = Settings(log=str(small_log), instance=tmp_path / "instance", database_url=url, levels=False)
     number = register_log(made, log, small_log.name, str(small_log))
@@ -268,7 +278,7 @@ def in_threads() -> Iterator[set[Path]]:
 
 @pytest.fixture(scope="session", params=KINDS)
 def panel(
-    request: pytest.FixtureRequest, new_database_url: Callable[[str], str], small_log: Path,
+    request: pytest.FixtureRequest, new_database_url: NewDatabaseURL, small_log: Path,
     tmp_path_factory: pytest.TempPathFactory, in_threads: set[Path],
 ) -> Iterator[Panel]:  # fmt: skip
     """One for all tests of a kind of database: they may add to it, and must not rely on what it holds."""

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis.schemas import APIOperation
 
 from shoal.corpus.errors import InputError
-from tests.webapp.instances import KINDS, Panel, end_jobs, log_in, open_panel, token_of
+from tests.webapp.instances import KINDS, NewDatabaseURL, Panel, end_jobs, log_in, open_panel, token_of
 
 ASKED = int(os.environ.get("SHOAL_FUZZ") or 0)
 REQUESTS = ASKED or 150
@@ -56,7 +56,7 @@ def fuzzed(
     small_log: Path,
     tmp_path: Path,
     in_threads: set[Path],
-    new_database_url: Callable[[str], str],
+    new_database_url: NewDatabaseURL,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Panel]:
     monkeypatch.setattr("shoal.webapp.jobs.tokens.issue_in_process", no_process)

@@ -14,7 +14,7 @@ from shoal.webapp.core.instance import open_database
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database
 from shoal.webapp.jobs.queue import add_job
-from tests.webapp.instances import Panel
+from tests.webapp.instances import NewDatabaseURL, Panel
 
 REFUSED = "the database does not know r1, r2, r3, ... in .*: it was lost, or is older"
 
@@ -82,7 +82,7 @@ def test_a_copy_that_is_older_than_the_last_run_is_refused(settings: Settings) -
 
 
 def test_another_database_server_that_is_empty_is_refused_too(
-    settings: Settings, new_database_url: Callable[[str], str]
+    settings: Settings, new_database_url: NewDatabaseURL
 ) -> None:
     with pytest.raises(Conflict, match=REFUSED):
         open_database(replace(settings, database_url=new_database_url("postgresql")))

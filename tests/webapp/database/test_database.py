@@ -1,7 +1,6 @@
 """Does the database keep what it is given, on SQLite and on PostgreSQL?"""
 
 import sqlite3
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from shoal.corpus.errors import InputError, Unavailable
 from shoal.webapp.database import Account, Activation, Database, Job, newest_version
 from shoal.webapp.database.models import RUN, Table, now
 from tests.processes import at_once
+from tests.webapp.instances import NewDatabaseURL
 
 
 def add_account(database: Database, *names: str) -> None:
@@ -41,7 +41,7 @@ def test_migrating_twice_changes_nothing(database: Database) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_servers_that_start_at_once_migrate_once(kind: str, new_database_url: Callable[[str], str]) -> None:
+def test_servers_that_start_at_once_migrate_once(kind: str, new_database_url: NewDatabaseURL) -> None:
     url = new_database_url(kind)
     at_once("from shoal.webapp.database import Database", "Database(sys.argv[1]).upgrade()", 3, url)
 

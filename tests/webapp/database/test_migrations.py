@@ -1,6 +1,5 @@
 """Does a database of an older version keep what it holds, and get the states that its releases are in?"""
 
-from collections.abc import Callable
 from contextlib import closing
 
 import pytest
@@ -11,6 +10,7 @@ from sqlalchemy import select, text
 
 from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.database import MIGRATIONS, Database, LogFile, Release, newest_version
+from tests.webapp.instances import NewDatabaseURL
 
 BEFORE = "0004"  # the last version without states
 DAY = "2026-01-0{} 00:00:00+00:00"
@@ -36,9 +36,7 @@ def put_release(database: Database, number: int, task: str, holds: bool = True) 
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_releases_of_before_are_active_retired_offered_or_made(
-    kind: str, new_database_url: Callable[[str], str]
-) -> None:
+def test_releases_of_before_are_active_retired_offered_or_made(kind: str, new_database_url: NewDatabaseURL) -> None:
     database = Database(new_database_url(kind))
     database.upgrade(BEFORE)
     put(
@@ -64,7 +62,7 @@ def test_releases_of_before_are_active_retired_offered_or_made(
 
 
 def test_the_newest_version_is_the_one_that_alembic_ends_at_and_is_not_migrated_again(
-    new_database_url: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+    new_database_url: NewDatabaseURL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
