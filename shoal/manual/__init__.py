@@ -1,10 +1,8 @@
-"""The manual: which of its pages are made from what the program declares, and how all become one site.
+"""How does the site of the manual come about? Pages made from what the program declares, and a tutorial that is run.
 
-The built site under a policy that lets no inline code run: scripts and styles of its pages become files.
-
-The researcher's tutorial: a notebook that is run when the site is built, and the page of what came out of it.
-
-The page of the commands, made from the parsers of the command line, so that it lists what there is.
+The page of the commands is made from the parsers of the command line; the tutorial is a notebook, run when the site is
+built, and the page of what came out of it. The site stands under a policy that lets no inline code run: scripts and
+styles of its pages become files.
 """
 
 import argparse
