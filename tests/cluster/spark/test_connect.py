@@ -1,6 +1,7 @@
 """Does Spark Connect make the release of one machine? In a process of its own, which has no other session of Spark."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,10 +15,13 @@ from shoal.cli import main
 from shoal.corpus.logs.aol import save_log
 from tests.cluster.spark.standalone import ConnectServer
 
-# Several commands in one process, since it is starting that takes long: each with its code and what it said.
+# Several commands in one process, since it is starting that takes long: each with its code and what it said. All that
+# bars are told is told: they are drawn of what takes longer than a second, which on a quick machine nothing does.
 _COMMANDS = """
 import contextlib, io, json, sys
 from shoal.cli import main
+from shoal.corpus.progress import Bar
+Bar.__call__ = lambda self, done, total, stage: print(f"{stage} {done}/{total}", file=sys.stderr)
 for command in json.loads(sys.argv[1]):
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as told:
         code = main(command)
@@ -66,7 +70,8 @@ def test_spark_connect_makes_and_verifies_the_files_of_one_machine(server: Conne
         here = str(tmp_path / f"{id}-here")
         assert main(["anonymize", "--log", str(log), "--method", id, "--block", "20", "--out", here]) == 0
         assert contents(tmp_path / f"{id}-there") == contents(Path(here))
-    assert "anonymizing blocks" in found[0].told
+    assert "anonymizing blocks 0/1" in found[0].told
+    assert any(re.search(r"^[a-z ]+ [1-9]\d*/", answer.told, re.M) for answer in found), "no task was ever told of"
     assert found[2].said.startswith("holds: ")
     assert "a block of 4 users cannot be anonymized" in found[3].told.splitlines()[-1]
     assert "Spark Connect puts no files there" in found[4].told.splitlines()[-1]
