@@ -29,17 +29,14 @@ from shoal.webapp.jobs import levels, run
 from tests.rooms import made_once
 from tests.webapp.browser import browser, open_page, page, take_screenshot  # noqa: F401
 from tests.webapp.canaries import birdcage  # noqa: F401
+from tests.webapp.databases import database, free_port, new_database_url, postgresql  # noqa: F401
 from tests.webapp.instances import (  # noqa: F401
-    database,
     desk,
     evaluated,
-    free_port,
     hostile,
     in_threads,
     live,
-    new_database_url,
     panel,
-    postgresql,
     quiet_panel,
     small_log,
     two_releases,
@@ -63,20 +60,17 @@ def usual_hashing() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def news_opened_once() -> Iterator[None]:
-    """The index of the news is opened once by a process of tests, for its applications and its jobs."""
+def data_set_opened_once() -> Iterator[None]:
+    """The index of a data set is opened once by a process of tests, for its applications and its jobs."""
 
     @cache
     def opened(_cache: Path, _engine: str | None, name: str) -> Index:
         return index_for(name)
 
     def once(name_or_path: str | Path, progress: Progress = silent) -> Index:
-        known = str(name_or_path) in CORPORA
-        return (
-            opened(cache_folder(), os.environ.get(ENGINE), str(name_or_path))
-            if known
-            else index_for(name_or_path, progress)
-        )
+        if str(name_or_path) not in CORPORA:
+            return index_for(name_or_path, progress)
+        return opened(cache_folder(), os.environ.get(ENGINE), str(name_or_path))
 
     with pytest.MonkeyPatch.context() as patch:
         for module in (levels, run, service, served_data):

@@ -23,7 +23,8 @@ from tests.cluster.opensearch.conftest import indexed
 from tests.cluster.opensearch.nodes import Nodes
 from tests.search.test_engines import QUERIES
 from tests.webapp.browser import OpenPage, TakeScreenshot
-from tests.webapp.instances import free_port, wait_for_answer
+from tests.webapp.databases import free_port
+from tests.webapp.instances import wait_for_answer
 
 SEARCHES = 240
 

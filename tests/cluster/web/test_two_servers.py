@@ -20,11 +20,9 @@ from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.core.withdrawal import withdraw
 from shoal.webapp.database import Database
+from tests.webapp.databases import free_port, new_database_url, postgresql  # noqa: F401
 from tests.webapp.instances import (  # noqa: F401
     Desk,
-    free_port,
-    new_database_url,
-    postgresql,
     quick_release,
     small_log,
     wait_for_answer,

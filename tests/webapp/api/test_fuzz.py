@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis.schemas import APIOperation
 
 from shoal.corpus.errors import InputError
-from tests.webapp.instances import KINDS, NewDatabaseURL, Panel, end_jobs, log_in, open_panel, token_of
+from tests.webapp.databases import KINDS, NewDatabaseURL
+from tests.webapp.instances import Panel, end_jobs, log_in, open_panel, token_of
 
 ASKED = int(os.environ.get("SHOAL_FUZZ") or 0)
 REQUESTS = ASKED or 150

@@ -14,7 +14,8 @@ from shoal.webapp.core.instance import open_database
 from shoal.webapp.core.settings import Settings
 from shoal.webapp.database import Database
 from shoal.webapp.jobs.queue import add_job
-from tests.webapp.instances import NewDatabaseURL, Panel
+from tests.webapp.databases import NewDatabaseURL
+from tests.webapp.instances import Panel
 
 REFUSED = "the database does not know r1, r2, r3, ... in .*: it was lost, or is older"
 

@@ -16,7 +16,7 @@ from shoal.corpus.errors import InputError, Unavailable
 from shoal.webapp.database import Account, Activation, Database, Job, newest_version
 from shoal.webapp.database.models import RUN, Table, now
 from tests.processes import at_once
-from tests.webapp.instances import NewDatabaseURL
+from tests.webapp.databases import NewDatabaseURL
 
 
 def add_account(database: Database, *names: str) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 
 from shoal.webapp.core.releases import ActiveReleases
 from shoal.webapp.database import MIGRATIONS, Database, LogFile, Release, newest_version
-from tests.webapp.instances import NewDatabaseURL
+from tests.webapp.databases import NewDatabaseURL
 
 BEFORE = "0004"  # the last version without states
 DAY = "2026-01-0{} 00:00:00+00:00"
